@@ -118,6 +118,7 @@ const char *zt_container_format(const zt_container *c){ return c->driver->format
 zt_text zt_container_version(const zt_container *c){ return c->version; }
 unsigned zt_container_rules(const zt_container *c){ return c->rules; }
 bool zt_container_is_newer(const zt_container *c){ return c->newer; }
+bool zt_container_has_own_attributes(const zt_container *c){ return c->driver->own_attributes; }
 zt_value zt_container_attributes(const zt_container *c){ return c->attributes; }
 zt_value zt_container_manifest(const zt_container *c){ return c->manifest; }
 uint64_t zt_container_manifest_offset(const zt_container *c){ return c->manifest_offset; }

@@ -177,6 +177,7 @@ const char *zt_container_format(const zt_container *c);      /* "ztensor", ... *
 zt_text zt_container_version(const zt_container *c);         /* z NULL: it has none */
 unsigned zt_container_rules(const zt_container *c);          /* ZT_RULE_ bits */
 bool zt_container_is_newer(const zt_container *c);           /* Readable, of unknown version */
+bool zt_container_has_own_attributes(const zt_container *c); /* Of objects: a user stored them */
 zt_value zt_container_attributes(const zt_container *c);     /* A map; ZT_VALUE_NULL: none */
 zt_value zt_container_manifest(const zt_container *c);       /* All metadata; ZT_VALUE_NULL: none */
 uint64_t zt_container_manifest_offset(const zt_container *c);/* Its offset in the file */

@@ -293,6 +293,14 @@ int zt_draft_store(zt_draft *d, uint32_t place, uint64_t offset, uint64_t length
   return SQLITE_OK;
 }
 
+bool zt_draft_has_attribute(const zt_draft *d, uint32_t object, zt_text key){
+  zt_draft_attribute a;
+  for(uint32_t at=0; (at = zt_draft_next_attribute(d, object, at, &a))!=0; ){
+    if( zt_text_equal(a.key, key) ) return true;
+  }
+  return false;
+}
+
 bool zt_draft_has_attributes(const zt_draft *d, uint32_t object){
   return (object==ZT_DRAFT_FILE ? d->file : draft_objects(d)[object].attributes).first!=0;
 }

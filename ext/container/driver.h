@@ -72,6 +72,8 @@ typedef struct zt_driver {
                                              ** lists first, without those of bytes and values
                                              ** (tensor/); ends with NULL */
 
+  bool own_attributes; /* Attributes of objects are what a user stored, and derived from nothing */
+
   /* At most one driver says yes to a file; if none does, at most one says perhaps. Failures to read
   ** are recorded in err. */
   zt_probe (*probe)(const zt_head_tail *input, zt_error *err);

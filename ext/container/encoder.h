@@ -13,6 +13,8 @@
 #include "container/draft.h"
 #include "core/output.h"
 
+#define ZT_ENCODER_ALIGN_MOST ((uint64_t)1 << 30)
+
 /* What a user may choose for a file. */
 typedef struct zt_encoder_options {
   uint64_t align;          /* Of parts, in bytes: a power of two */
@@ -53,6 +55,7 @@ typedef struct zt_encoder {
   uint64_t least_align;    /* 0: the format has no use for `align` */
   unsigned codecs;         /* Those that may be chosen: bits 1<<ZT_CODEC_ */
   unsigned digests;        /* Those that may be chosen: ZT_DIGEST_ bits */
+  bool object_attributes;  /* Objects may have attributes */
   unsigned rules;          /* ZT_RULE_ bits that values must obey (container.h) */
 
   /* Fail unless the format can hold the object with its components, as far as it has them yet. */

@@ -56,6 +56,11 @@ typedef enum zt_ggml_id {
   ZT_GGML_PLAIN            /* All plain types */
 } zt_ggml_id;
 
+/* True for the attributes in which zTensor 2 states a type's sizes: they follow from the type. */
+static inline bool zt_ggml_is_setting(zt_text key){
+  return zt_text_is(key, "elems_per_block") || zt_text_is(key, "block_bytes");
+}
+
 typedef struct zt_ggml_type {
   zt_ggml_id id;
   uint32_t number;         /* GGUF's number */

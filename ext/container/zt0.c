@@ -239,7 +239,7 @@ static int zt0_open(zt_builder *b, const zt_head_tail *input){
 }
 
 const zt_driver zt_driver_zt0 = {
-  .name = "0.1", .format = "ztensor", .files = "*.zt",
+  .name = "0.1", .format = "ztensor", .own_attributes = true, .files = "*.zt",
   .rules = { zt_rules_cbor, zt_rules_schema, zt_rules_name, zt0_rules },
   .probe = zt0_probe, .open = zt0_open,
   .object = zt0_object, .component = zt0_component, .steps = &zt0_steps

@@ -335,7 +335,7 @@ const zt_encoder zt_encoder_zt2 = {
   .name = "ztensor-2", .suffix = ".zt",
   .defaults = { .align = 65536, .codec = ZT_CODEC_RAW, .level = 3, .digest = ZT_DIGEST_XXH3 },
   .least_align = 4096, .codecs = 1u<<ZT_CODEC_RAW | 1u<<ZT_CODEC_SEEKABLE,
-  .digests = ZT_DIGEST_XXH3 | ZT_DIGEST_SHA256,
+  .digests = ZT_DIGEST_XXH3 | ZT_DIGEST_SHA256, .object_attributes = true,
   .rules = ZT_RULE_CELLS_UNIQUE | ZT_RULE_ORDER | ZT_RULE_CANONICAL_VALUES | ZT_RULE_DIGEST_OF_DECODED,
   .check_object = zt2_check_object, .check_attribute = zt2_check_attribute,
   .compare = zt_draft_compare_names, .write = zt2_write

@@ -82,6 +82,11 @@ int zt_rows_complete(const zt_draft_rows *r, zt_draft *draft, zt_supplies *suppl
 int zt_row_check(const zt_draft_rows *r, zt_row *row, zt_draft *draft, zt_supplies *supplies,
                  uint32_t object, zt_error *err);
 
+/* What a user's words for encoding, digest and level mean in a format. */
+int zt_rows_codec(const zt_encoder *encoder, zt_text word, zt_codec_id *out, zt_error *err);
+int zt_rows_digest(const zt_encoder *encoder, zt_text word, unsigned *out, zt_error *err);
+int zt_rows_level(zt_codec_id codec, int64_t level, int *out, zt_error *err);
+
 /* Supplies over these sources. */
 zt_supplies zt_rows_supplies(const zt_draft_rows *r);
 

@@ -10,8 +10,7 @@ static bool module_is_space(char ch){
   return ch==' ' || ch=='\t' || ch=='\n' || ch=='\r' || ch=='\f';
 }
 
-/* Return an argument without its quotes, owned. */
-static char *module_dequote(const char *z){
+char *zt_module_dequote(const char *z){
   size_t n = strlen(z), w = 0;
   char *out = sqlite3_mprintf("%s", z);
   char quote = z[0];
@@ -24,8 +23,7 @@ static char *module_dequote(const char *z){
   return out;
 }
 
-/* Return the length of the name in `name = value`; 0 if z does not have this form. */
-static size_t module_name(const char *z, const char **value){
+size_t zt_module_argument_name(const char *z, const char **value){
   size_t n = 0;
   while( (z[n]>='a' && z[n]<='z') || (z[n]>='A' && z[n]<='Z') || z[n]=='_' ) n++;
   *value = z+n;
@@ -81,7 +79,7 @@ int zt_module_check(const zt_table *table, int i, const char *value, zt_error *e
 static int module_take(zt_vtab *v, int i, const char *z, bool *named, zt_error *err){
   const zt_table *table = v->module->table;
   const char *value;
-  size_t n = module_name(z, &value);
+  size_t n = zt_module_argument_name(z, &value);
   char **place;
   if( n==0 && *named ){
     return zt_fail(err, SQLITE_ERROR,
@@ -100,7 +98,7 @@ static int module_take(zt_vtab *v, int i, const char *z, bool *named, zt_error *
     return zt_fail(err, SQLITE_ERROR, "%s: the argument %s is given twice", table->name,
                    i ? table->arguments[i-1] : "source");
   }
-  *place = module_dequote(value);
+  *place = zt_module_dequote(value);
   if( !*place ) return zt_fail_nomem(err);
   return i>0 ? zt_module_check(table, i-1, *place, err) : SQLITE_OK;
 }

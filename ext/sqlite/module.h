@@ -43,6 +43,11 @@ int zt_module_connect_plain(sqlite3 *db, const char *sql, int trust, size_t size
 int zt_module_disconnect_plain(sqlite3_vtab *vtab);
 int zt_module_open_plain(size_t size, sqlite3_vtab_cursor **out);
 
+/* The parts of an argument as SQLite passes it: the length of the name in `name = value`, 0 if z
+** does not have this form; and a value without its quotes, owned. */
+size_t zt_module_argument_name(const char *z, const char **value);
+char *zt_module_dequote(const char *z);
+
 /* Fail unless the table's argument i may have this value. */
 int zt_module_check(const zt_table *table, int i, const char *value, zt_error *err);
 

@@ -1,22 +1,73 @@
 /* Writing files. See write.h. */
 #include "tensor/write.h"
 
+#include "container/dtype.h"
 #include "core/host.h"
 #include "tensor/part.h"
 
 /* --- Checks --- */
 
-static int write_check_object(const zt_write *w, uint32_t object, zt_error *err){
+static int write_check_attributes(const zt_write *w, uint32_t object, zt_error *err){
+  zt_draft_attribute a;
+  for(uint32_t at=0; (at = zt_draft_next_attribute(w->draft, object, at, &a))!=0; ){
+    if( w->encoder->check_attribute(&a, object!=ZT_DRAFT_FILE, err) ) return err->rc;
+  }
+  return SQLITE_OK;
+}
+
+int zt_write_check_object(const zt_write *w, uint32_t object, zt_error *err){
   err->object = zt_draft_name(w->draft, object);
-  if( w->encoder->check_object(w->draft, object, err) ) return err->rc;
+  if( w->encoder->check_object(w->draft, object, err)
+   || write_check_attributes(w, object, err) ) return err->rc;
   if( w->encoder->complete ) w->encoder->complete(w->draft, object, err);
-  err->object.z = err->component.z = NULL;
+  err->component.z = NULL;
   return err->rc;
+}
+
+/* The number of elements of a component; 0: the object has none of that role. *there: it has. */
+static uint64_t write_elements(const zt_draft *d, uint32_t object, const char *role, bool *there){
+  zt_draft_component c;
+  for(uint32_t at=0; (at = zt_draft_next_component(d, object, at, &c))!=0; ){
+    if( zt_text_equal(c.role, zt_text_of(role)) && c.element ){
+      return c.decoded_length/c.element->bytes*c.element->elements;
+    }
+  }
+  *there = false;
+  return 0;
+}
+
+/* The components of a sparse object are there, and fit each other. */
+static int write_check_sparse(const zt_draft *d, uint32_t number, zt_error *err){
+  zt_draft_object o;
+  bool there = true;
+  uint64_t values, others;
+  zt_draft_object_get(d, number, &o);
+  if( o.layout!=ZT_LAYOUT_CSR && o.layout!=ZT_LAYOUT_COO ) return SQLITE_OK;
+  err->object = o.name;
+  values = write_elements(d, number, "values", &there);
+  if( o.layout==ZT_LAYOUT_CSR ){
+    write_elements(d, number, "indptr", &there);
+    others = write_elements(d, number, "indices", &there);
+  }else{
+    others = write_elements(d, number, "coords", &there)/(o.rank ? o.rank : 1);
+  }
+  if( !there ){
+    return zt_fail(err, SQLITE_ERROR, "a component is missing: %s", o.layout==ZT_LAYOUT_CSR
+                   ? "sparse_csr has values, indices and indptr" : "sparse_coo has values and coords");
+  }
+  if( values==others ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "%llu values have %llu places", (unsigned long long)values,
+                 (unsigned long long)others);
 }
 
 int zt_write_check(const zt_write *w, zt_error *err){
   const uint32_t n = zt_draft_objects(w->draft);
-  for(uint32_t i=0; i<n && !err->rc; i++) write_check_object(w, i, err);
+  for(uint32_t i=0; i<n && !err->rc; i++){
+    if( write_check_sparse(w->draft, i, err)==SQLITE_OK ) zt_write_check_object(w, i, err);
+  }
+  if( err->rc ) return err->rc;
+  err->object.z = NULL;
+  write_check_attributes(w, ZT_DRAFT_FILE, err);
   if( !err->rc && w->encoder->check_draft ) w->encoder->check_draft(w->draft, err);
   return err->rc;
 }

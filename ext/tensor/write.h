@@ -21,6 +21,9 @@ typedef struct zt_write {
 /* Check a draft as a whole, before a byte is written. */
 int zt_write_check(const zt_write *w, zt_error *err);
 
+/* The same for one object, with the attributes that it has so far. */
+int zt_write_check_object(const zt_write *w, uint32_t object, zt_error *err);
+
 /* Return the decoded bytes of all components; UINT64_MAX: 64 bits do not hold them. */
 uint64_t zt_write_size(const zt_draft *draft);
 

@@ -1,0 +1,172 @@
+/* The arguments of a writer. See writer_arguments.h. */
+#include "sqlite/writer_arguments.h"
+
+#include "sqlite/draft_rows.h"
+#include "sqlite/module.h"
+
+enum {
+  WRITER_FORMAT, WRITER_MODE, WRITER_ORDER, WRITER_ALIGN, WRITER_ENCODING, WRITER_LEVEL,
+  WRITER_DIGEST, WRITER_DROP, WRITER_SYNC, WRITER_ARGUMENTS
+};
+
+static const char *const writer_names[WRITER_ARGUMENTS] = {
+  "format", "mode", "order", "align", "encoding", "level", "digest", "drop", "sync"
+};
+
+#define WRITER_LIST "path, format, mode, order, align, encoding, level, digest, drop, sync"
+
+typedef struct writer_values {
+  char *z[WRITER_ARGUMENTS];     /* Owned; NULL: not given */
+} writer_values;
+
+/* Take one argument: the path first, the others by name. */
+static int writer_take(const char *argument, bool first, writer_values *v,
+                       zt_writer_arguments *out, zt_error *err){
+  const char *value;
+  const size_t n = zt_module_argument_name(argument, &value);
+  char **place = NULL;
+  if( n==0 && !first ){
+    return zt_fail(err, SQLITE_ERROR, "zt_writer: arguments behind the path have names: %s",
+                   argument);
+  }
+  if( n==0 || (n==4 && sqlite3_strnicmp(argument, "path", 4)==0) ) place = &out->path;
+  for(int i=0; i<WRITER_ARGUMENTS && !place; i++){
+    if( strlen(writer_names[i])==n && sqlite3_strnicmp(argument, writer_names[i], (int)n)==0 ){
+      place = &v->z[i];
+    }
+  }
+  if( !place ){
+    return zt_fail(err, SQLITE_ERROR, "zt_writer has no argument '%.*s'; it takes " WRITER_LIST,
+                   (int)n, argument);
+  }
+  if( *place ){
+    return zt_fail(err, SQLITE_ERROR, "zt_writer: the argument %.*s is given twice", (int)n,
+                   argument);
+  }
+  *place = zt_module_dequote(n ? value : argument);
+  return *place ? SQLITE_OK : zt_fail_nomem(err);
+}
+
+/* The index of a value among the words, which end with NULL. */
+static int writer_choose(const char *name, const char *value, const char *const *words, int *out,
+                         zt_error *err){
+  sqlite3_str *list;
+  char *z;
+  *out = 0;
+  if( !value ) return SQLITE_OK;
+  for(int i=0; words[i]; i++){
+    if( strcmp(value, words[i])==0 ){
+      *out = i;
+      return SQLITE_OK;
+    }
+  }
+  list = sqlite3_str_new(NULL);
+  for(int i=0; words[i]; i++) sqlite3_str_appendf(list, "%s'%s'", i ? " or " : "", words[i]);
+  z = sqlite3_str_finish(list);
+  if( !z ) return zt_fail_nomem(err);
+  zt_fail(err, SQLITE_ERROR, "%s must be %s, not '%s'", name, z, value);
+  sqlite3_free(z);
+  return err->rc;
+}
+
+/* An integer of at most 18 digits. */
+static int writer_integer(const char *name, const char *value, int64_t *out, zt_error *err){
+  const size_t n = strlen(value);
+  *out = 0;
+  for(size_t i=0; i<n && n<=18; i++){
+    if( value[i]<'0' || value[i]>'9' ) break;
+    *out = *out*10 + (value[i]-'0');
+    if( i==n-1 ) return SQLITE_OK;
+  }
+  return zt_fail(err, SQLITE_ERROR, "%s must be an integer, not '%s'", name, value);
+}
+
+/* --- Format and what depends on it --- */
+
+static int writer_fail_format(const char *format, zt_error *err){
+  sqlite3_str *list = sqlite3_str_new(NULL);
+  char *z;
+  for(int i=0; zt_encoders[i]; i++){
+    sqlite3_str_appendf(list, "%s'%s'", i ? ", " : "", zt_encoders[i]->name);
+  }
+  z = sqlite3_str_finish(list);
+  if( !z ) return zt_fail_nomem(err);
+  if( format ) zt_fail(err, SQLITE_ERROR, "there is no format '%s' to write; there are %s", format, z);
+  else zt_fail(err, SQLITE_ERROR, "its name does not say the format: give format, one of %s", z);
+  sqlite3_free(z);
+  return err->rc;
+}
+
+static int writer_take_align(const zt_encoder *e, const char *value, uint64_t *out, zt_error *err){
+  int64_t align;
+  if( !value ) return SQLITE_OK;
+  if( e->least_align==0 ){
+    return zt_fail(err, SQLITE_ERROR, "%s has no use for align", e->name);
+  }
+  if( writer_integer("align", value, &align, err) ) return err->rc;
+  *out = (uint64_t)align;
+  if( *out>=e->least_align && *out<=ZT_ENCODER_ALIGN_MOST && (*out & (*out-1))==0 ){
+    return SQLITE_OK;
+  }
+  return zt_fail(err, SQLITE_ERROR, "align must be a power of two from %llu to %llu, not %s",
+                 (unsigned long long)e->least_align, (unsigned long long)ZT_ENCODER_ALIGN_MOST,
+                 value);
+}
+
+static int writer_take_encoding(const zt_encoder *e, const writer_values *v,
+                                zt_encoder_options *out, zt_error *err){
+  int64_t level;
+  if( v->z[WRITER_ENCODING]
+   && zt_rows_codec(e, zt_text_of(v->z[WRITER_ENCODING]), &out->codec, err) ) return err->rc;
+  if( v->z[WRITER_DIGEST]
+   && zt_rows_digest(e, zt_text_of(v->z[WRITER_DIGEST]), &out->digest, err) ) return err->rc;
+  if( !v->z[WRITER_LEVEL] ) return SQLITE_OK;
+  return writer_integer("level", v->z[WRITER_LEVEL], &level, err) ? err->rc
+       : zt_rows_level(out->codec, level, &out->level, err);
+}
+
+static int writer_take_format(const writer_values *v, zt_writer_arguments *out, zt_error *err){
+  const char *format = v->z[WRITER_FORMAT];
+  out->encoder = format ? zt_encoder_named(zt_text_of(format)) : zt_encoder_for(out->path);
+  if( !out->encoder ) return writer_fail_format(format, err);
+  out->options = out->encoder->defaults;
+  if( writer_take_align(out->encoder, v->z[WRITER_ALIGN], &out->options.align, err) ){
+    return err->rc;
+  }
+  return writer_take_encoding(out->encoder, v, &out->options, err);
+}
+
+static int writer_take_choices(const writer_values *v, zt_writer_arguments *out, zt_error *err){
+  static const char *const modes[] = { "create", "replace", "update", NULL };
+  static const char *const orders[] = { "name", "row", NULL };
+  static const char *const drops[] = { "", "attributes", NULL };
+  static const char *const syncs[] = { "full", "off", NULL };
+  int mode, order, drop, sync;
+  if( writer_choose("mode", v->z[WRITER_MODE], modes, &mode, err)
+   || writer_choose("order", v->z[WRITER_ORDER], orders, &order, err)
+   || writer_choose("drop", v->z[WRITER_DROP], drops, &drop, err)
+   || writer_choose("sync", v->z[WRITER_SYNC], syncs, &sync, err) ) return err->rc;
+  out->mode = (zt_output_mode)mode;
+  out->options.by_row = order==1;
+  out->drop_attributes = drop==1;
+  out->sync = sync==0;
+  return SQLITE_OK;
+}
+
+int zt_writer_arguments_read(int n, const char *const *arguments, zt_writer_arguments *out,
+                             zt_error *err){
+  writer_values v = { { NULL } };
+  *out = (zt_writer_arguments){ .path = NULL };
+  for(int i=0; i<n && !err->rc; i++) writer_take(arguments[i], i==0, &v, out, err);
+  if( !err->rc && (!out->path || !out->path[0]) ){
+    zt_fail(err, SQLITE_ERROR, "zt_writer needs a path: zt_writer('model.zt')");
+  }
+  if( !err->rc ) err->path = out->path;
+  if( !err->rc && writer_take_format(&v, out, err)==SQLITE_OK ) writer_take_choices(&v, out, err);
+  for(int i=0; i<WRITER_ARGUMENTS; i++) sqlite3_free(v.z[i]);
+  return err->rc;
+}
+
+void zt_writer_arguments_clear(zt_writer_arguments *a){
+  sqlite3_free(a->path);
+}

@@ -1,0 +1,243 @@
+/* The rows of a writer in a table of SQLite's. See writer_rows.h. */
+#include "sqlite/writer_rows.h"
+
+#include "core/host.h"
+
+/* Columns of the table, in the order of ZT_STORED_. The marks have an owner without bytes. */
+#define ROWS_SCHEMA "id INTEGER PRIMARY KEY, name, source, object, data, dtype, shape, format," \
+  " component, encoding, level, digest, key, value, type, stored_type, owner, part," \
+  " source_number, offset, length, loaded, kept, bytes, shown_dtype, shown_shape, shown_format," \
+  " shown_encoding, UNIQUE(owner, part)"
+
+enum {
+  ROWS_INSERT, ROWS_DELETE, ROWS_REPLACE, ROWS_GET, ROWS_OTHER, ROWS_TENSORS, ROWS_ATTRIBUTES,
+  ROWS_MARKED, ROWS_MARK, ROWS_EMPTY, ROWS_CLEAR, ROWS_STATEMENTS
+};
+
+static const char *const rows_sql[ROWS_STATEMENTS] = {
+  [ROWS_INSERT] = "INSERT INTO temp.\"%w_rows\" VALUES(nullif(?1,0),?2,?3,?4,?5,?6,?7,?8,?9,?10,"
+    "?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,?28)",
+  [ROWS_DELETE] = "DELETE FROM temp.\"%w_rows\" WHERE id=?1",
+  [ROWS_REPLACE] = "DELETE FROM temp.\"%w_rows\" WHERE owner=?1 AND part=?2",
+  [ROWS_GET] = "SELECT * FROM temp.\"%w_rows\" WHERE id=?1",
+  [ROWS_OTHER] = "SELECT * FROM temp.\"%w_rows\" WHERE owner=?1 AND part>='C' AND id<>?2 LIMIT 1",
+  [ROWS_TENSORS] = "SELECT * FROM temp.\"%w_rows\" WHERE owner<>x'' AND part>='C' ORDER BY id",
+  [ROWS_ATTRIBUTES] = "SELECT * FROM temp.\"%w_rows\" WHERE owner<>x'' AND part<'C' ORDER BY id",
+  [ROWS_MARKED] = "SELECT 1 FROM temp.\"%w_rows\" WHERE owner=x'' AND part=?1",
+  [ROWS_MARK] = "INSERT OR IGNORE INTO temp.\"%w_rows\"(owner,part) VALUES(x'',?1)",
+  [ROWS_EMPTY] = "SELECT 1 FROM temp.\"%w_rows\" WHERE owner<>x'' LIMIT 1",
+  [ROWS_CLEAR] = "DELETE FROM temp.\"%w_rows\""
+};
+
+struct zt_writer_rows {
+  sqlite3 *db;
+  char *name;                    /* Owned */
+  sqlite3_stmt *a[ROWS_STATEMENTS];
+};
+
+static int rows_execute(zt_writer_rows *r, const char *format, char **message){
+  char *sql = sqlite3_mprintf(format, r->name);
+  int rc = sql ? sqlite3_exec(r->db, sql, NULL, NULL, message) : SQLITE_NOMEM;
+  sqlite3_free(sql);
+  return rc;
+}
+
+int zt_writer_rows_open(sqlite3 *db, const char *name, bool create, zt_writer_rows **out,
+                        char **message){
+  zt_writer_rows *r = sqlite3_malloc64(sizeof(*r));
+  int rc = SQLITE_OK;
+  *out = NULL;
+  if( !r ) return SQLITE_NOMEM;
+  *r = (zt_writer_rows){ .db = db, .name = sqlite3_mprintf("%s", name) };
+  if( !r->name ) rc = SQLITE_NOMEM;
+  else if( create ) rc = rows_execute(r, "CREATE TABLE temp.\"%w_rows\"(" ROWS_SCHEMA ")", message);
+  if( rc ) zt_writer_rows_close(r);
+  else *out = r;
+  return rc;
+}
+
+static void rows_finalize(zt_writer_rows *r){
+  for(int i=0; i<ROWS_STATEMENTS; i++){
+    sqlite3_finalize(r->a[i]);
+    r->a[i] = NULL;
+  }
+}
+
+int zt_writer_rows_drop(zt_writer_rows *r){
+  rows_finalize(r);
+  return rows_execute(r, "DROP TABLE IF EXISTS temp.\"%w_rows\"", NULL);
+}
+
+void zt_writer_rows_close(zt_writer_rows *r){
+  if( !r ) return;
+  rows_finalize(r);
+  sqlite3_free(r->name);
+  sqlite3_free(r);
+}
+
+int zt_writer_rows_prepare(zt_writer_rows *r){
+  int rc = SQLITE_OK;
+  for(int i=0; i<ROWS_STATEMENTS && rc==SQLITE_OK; i++){
+    char *sql;
+    if( r->a[i] ) continue;
+    sql = sqlite3_mprintf(rows_sql[i], r->name);
+    rc = sql ? sqlite3_prepare_v3(r->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &r->a[i], NULL)
+       : SQLITE_NOMEM;
+    sqlite3_free(sql);
+  }
+  return rc;
+}
+
+/* Run a statement that gives no rows. */
+static int rows_run(sqlite3_stmt *s){
+  sqlite3_step(s);
+  return sqlite3_reset(s);
+}
+
+/* --- Places --- */
+
+/* The owner of a name: a byte that tells objects from the file, and the name. */
+static int rows_bind_owner(sqlite3_stmt *s, int i, zt_text name){
+  uint8_t *owner = sqlite3_malloc64((uint64_t)name.n+1);
+  if( !owner ) return SQLITE_NOMEM;
+  owner[0] = name.z!=NULL;
+  if( name.n ) memcpy(owner+1, name.z, name.n);
+  return sqlite3_bind_blob64(s, i, owner, name.z ? name.n+1 : 1, sqlite3_free);
+}
+
+static int rows_bind_part(sqlite3_stmt *s, int i, const zt_row *row){
+  const bool attribute = row->from==ZT_ROW_FROM_ATTRIBUTE;
+  const bool component = row->from==ZT_ROW_FROM_DATA && row->layout!=ZT_LAYOUT_DENSE;
+  const zt_text rest = attribute ? row->key : component ? row->role : ZT_TEXT("");
+  char *part = sqlite3_malloc64((uint64_t)rest.n+1);
+  if( !part ) return SQLITE_NOMEM;
+  part[0] = attribute ? 'A' : component ? 'C' : 'T';
+  if( rest.n ) memcpy(part+1, rest.z, rest.n);
+  return sqlite3_bind_text64(s, i, part, (uint64_t)rest.n+1, sqlite3_free, SQLITE_UTF8);
+}
+
+static int rows_bind_text(sqlite3_stmt *s, int i, zt_text text){
+  return text.z ? sqlite3_bind_text64(s, i, text.z, text.n, SQLITE_TRANSIENT, SQLITE_UTF8)
+       : sqlite3_bind_null(s, i);
+}
+
+static int rows_bind_number(sqlite3_stmt *s, int i, sqlite3_int64 n){
+  return n<0 ? sqlite3_bind_null(s, i) : sqlite3_bind_int64(s, i, n);
+}
+
+/* Bind all columns of a row; parameter i+1 is column i. */
+static int rows_bind(sqlite3_stmt *s, const zt_stored_row *row){
+  int rc = sqlite3_bind_int64(s, ZT_STORED_ID+1, row->id);
+  for(int i=0; i<ZT_ROW_COLUMNS && rc==SQLITE_OK; i++){
+    const bool left = i==ZT_ROW_DATA
+      || (i==ZT_ROW_SOURCE && sqlite3_value_type(row->columns[i])==SQLITE_BLOB);
+    const int to = ZT_STORED_COLUMNS+i+1;
+    rc = left ? sqlite3_bind_null(s, to) : sqlite3_bind_value(s, to, row->columns[i]);
+  }
+  if( rc ) return rc;
+  if( (rc = rows_bind_owner(s, ZT_STORED_OWNER+1, row->row->name))!=0
+   || (rc = rows_bind_part(s, ZT_STORED_PART+1, row->row))!=0
+   || (rc = rows_bind_number(s, ZT_STORED_SOURCE+1, row->source))!=0
+   || (rc = rows_bind_number(s, ZT_STORED_OFFSET+1, row->offset))!=0
+   || (rc = rows_bind_number(s, ZT_STORED_LENGTH+1, row->length))!=0
+   || (rc = sqlite3_bind_int(s, ZT_STORED_LOADED+1, row->loaded))!=0
+   || (rc = sqlite3_bind_int(s, ZT_STORED_KEPT+1, row->kept))!=0 ) return rc;
+  rc = row->row->from==ZT_ROW_FROM_ATTRIBUTE ? sqlite3_bind_null(s, ZT_STORED_BYTES+1)
+     : sqlite3_bind_int64(s, ZT_STORED_BYTES+1, (sqlite3_int64)row->bytes);
+  if( rc || (rc = sqlite3_bind_text(s, ZT_STORED_DTYPE+1, row->dtype, -1, SQLITE_STATIC))!=0
+   || (rc = rows_bind_text(s, ZT_STORED_SHAPE+1, row->shape))!=0
+   || (rc = rows_bind_text(s, ZT_STORED_FORMAT+1, row->format))!=0 ) return rc;
+  return rows_bind_text(s, ZT_STORED_ENCODING+1, row->encoding);
+}
+
+/* --- Rows --- */
+
+int zt_writer_rows_insert(zt_writer_rows *r, const zt_stored_row *row, sqlite3_int64 *id){
+  sqlite3_stmt *s = r->a[ROWS_INSERT];
+  int rc = rows_bind(s, row);
+  if( rc==SQLITE_OK ) rc = rows_run(s);
+  else sqlite3_reset(s);
+  sqlite3_clear_bindings(s);
+  if( rc==SQLITE_OK ) *id = sqlite3_last_insert_rowid(r->db);
+  return rc;
+}
+
+int zt_writer_rows_delete(zt_writer_rows *r, sqlite3_int64 id){
+  const int rc = sqlite3_bind_int64(r->a[ROWS_DELETE], 1, id);
+  return rc ? rc : rows_run(r->a[ROWS_DELETE]);
+}
+
+int zt_writer_rows_replace(zt_writer_rows *r, const zt_row *row){
+  sqlite3_stmt *s = r->a[ROWS_REPLACE];
+  int rc = rows_bind_owner(s, 1, row->name);
+  if( rc==SQLITE_OK ) rc = rows_bind_part(s, 2, row);
+  return rc ? rc : rows_run(s);
+}
+
+/* Step to a row; NULL: none, and the statement is reset. */
+static sqlite3_stmt *rows_step(sqlite3_stmt *s, int *rc){
+  if( sqlite3_step(s)==SQLITE_ROW ){
+    *rc = SQLITE_OK;
+    return s;
+  }
+  *rc = sqlite3_reset(s);
+  return NULL;
+}
+
+sqlite3_stmt *zt_writer_rows_get(zt_writer_rows *r, sqlite3_int64 id, int *rc){
+  sqlite3_stmt *s = r->a[ROWS_GET];
+  sqlite3_reset(s);
+  *rc = sqlite3_bind_int64(s, 1, id);
+  return *rc ? NULL : rows_step(s, rc);
+}
+
+sqlite3_stmt *zt_writer_rows_other(zt_writer_rows *r, zt_text object, sqlite3_int64 not, int *rc){
+  sqlite3_stmt *s = r->a[ROWS_OTHER];
+  sqlite3_reset(s);
+  *rc = rows_bind_owner(s, 1, object);
+  if( *rc==SQLITE_OK ) *rc = sqlite3_bind_int64(s, 2, not);
+  return *rc ? NULL : rows_step(s, rc);
+}
+
+sqlite3_stmt *zt_writer_rows_next(zt_writer_rows *r, bool attributes, bool begin, int *rc){
+  sqlite3_stmt *s = r->a[attributes ? ROWS_ATTRIBUTES : ROWS_TENSORS];
+  if( begin ) sqlite3_reset(s);
+  return rows_step(s, rc);
+}
+
+int zt_writer_rows_select(zt_writer_rows *r, const char *where, sqlite3_stmt **out){
+  char *sql = sqlite3_mprintf("SELECT * FROM temp.\"%w_rows\" WHERE owner<>x'' AND %s ORDER BY id",
+                              r->name, where);
+  int rc = sql ? sqlite3_prepare_v2(r->db, sql, -1, out, NULL) : SQLITE_NOMEM;
+  sqlite3_free(sql);
+  return rc;
+}
+
+/* --- The transaction --- */
+
+static const char *const rows_marks[] = { "loaded", "changed" };
+
+/* True if a statement gives a row. */
+static bool rows_is_there(sqlite3_stmt *s, int *rc){
+  const bool there = sqlite3_step(s)==SQLITE_ROW;
+  *rc = sqlite3_reset(s);
+  return there;
+}
+
+bool zt_writer_rows_marked(zt_writer_rows *r, zt_writer_mark mark, int *rc){
+  *rc = sqlite3_bind_text(r->a[ROWS_MARKED], 1, rows_marks[mark], -1, SQLITE_STATIC);
+  return *rc==SQLITE_OK && rows_is_there(r->a[ROWS_MARKED], rc);
+}
+
+int zt_writer_rows_mark(zt_writer_rows *r, zt_writer_mark mark){
+  const int rc = sqlite3_bind_text(r->a[ROWS_MARK], 1, rows_marks[mark], -1, SQLITE_STATIC);
+  return rc ? rc : rows_run(r->a[ROWS_MARK]);
+}
+
+bool zt_writer_rows_empty(zt_writer_rows *r, int *rc){
+  return !rows_is_there(r->a[ROWS_EMPTY], rc);
+}
+
+int zt_writer_rows_clear(zt_writer_rows *r){
+  return rows_run(r->a[ROWS_CLEAR]);
+}
