@@ -12,7 +12,7 @@
 /* Sizes around a frame's; the slow levels have fewer. */
 static size_t sizes_of(const codec *c, int level, size_t *sizes){
   const size_t all[] = { 0, 1, 150*KIB, c->size, c->size+1, c->size-1, 2*c->size, 3*c->size+77 };
-  size_t n = level==1 || level==3 || level==6 ? COUNT(all) : level==9 || level==19 || level==22 ? 4 : 3;
+  size_t n = level==1 ? COUNT(all) : level==3 || level==9 ? 6 : level==22 && c->size==MIB ? 4 : 3;
   memcpy(sizes, all, n*sizeof(*all));
   return n;
 }
@@ -151,7 +151,7 @@ static blob one_shot(blob b, int level){
 TEST(test_a_frame_of_deflate_is_zlib_s){
   static const size_t sizes[] = { 0, 1, 100, 70*KIB, MIB };
   for(int level=1; level<=9; level++){
-    for(size_t i=0; i<COUNT(sizes); i++){
+    for(size_t i=0; i<COUNT(sizes) && (level%5==1 || sizes[i]<MIB); i++){
       for(content kind=RANDOM; kind<CONTENTS; kind++){
         blob b = content_of(sizes[i], kind), expected = one_shot(b, level);
         encoded e = encode(&codecs[2], b, level);
