@@ -203,7 +203,7 @@ int zt_part_take(zt_part *p, zt_span bytes, zt_error *err){
 }
 
 static int part_append_trailer(zt_part *p, zt_error *err){
-  const size_t n = p->frames->trailer_size(p->nFrame);
+  const size_t n = p->frames->trailer_size(p->lengths, p->nFrame);
   uint8_t *trailer = sqlite3_malloc64(n);
   if( !trailer ) return zt_fail_nomem(err);
   p->frames->trailer(p->lengths, p->nFrame, trailer);
