@@ -2,9 +2,9 @@
 ** Writing GGUF: version 3, little-endian.
 **
 **   file     := "GGUF" version:u32 tensors:u64 keys:u64 metadata infos padding { tensor padding }
-**   metadata := keys in bytewise order, or as they were added; general.alignment comes with them if
-**               it is not 32. A value has its stored type, or str, i64, u64 (beyond i64), f64, bool,
-**               or arr[...] of one of these
+**   metadata := keys in bytewise order, or as they were added; general.alignment comes with them
+**               if it is not 32. A value has its stored type, or str, i64, u64 (if an integer is
+**               beyond i64), f64, bool, or arr[...] of one of these
 **   infos    := name, dimensions (innermost first), ggml's type, offset from the first tensor
 */
 #include "container/encoder.h"
@@ -50,35 +50,32 @@ static bool gguf_is_above(zt_cbor c){
   return false;
 }
 
+/* Append to a word. False: it is too long. */
+static bool gguf_append(char word[GGUF_WORD], size_t *n, zt_text more){
+  if( more.n>GGUF_WORD-*n ) return false;
+  memcpy(word+*n, more.z, more.n);
+  *n += more.n;
+  return true;
+}
+
 /* Append the word for the value that is next; the first item tells the type of an array. above: an
 ** integer is beyond i64. False: GGUF has none. */
 static bool gguf_append_word(zt_cbor *c, bool above, char word[GGUF_WORD], size_t *n){
-  const zt_cbor_type type = zt_cbor_peek(c);
-  const char *name = NULL;
   zt_cbor_item item;
-  zt_cbor_level level;
   if( !zt_cbor_next(c, &item) ) return false;
-  switch( type ){
-    case ZT_CBOR_TEXT: name = "str"; break;
-    case ZT_CBOR_UINT: name = above ? "u64" : "i64"; break;
-    case ZT_CBOR_NINT: name = "i64"; break;
+  switch( item.type ){
+    case ZT_CBOR_TEXT: return gguf_append(word, n, ZT_TEXT("str"));
+    case ZT_CBOR_UINT: return gguf_append(word, n, above ? ZT_TEXT("u64") : ZT_TEXT("i64"));
+    case ZT_CBOR_NINT: return gguf_append(word, n, ZT_TEXT("i64"));
     case ZT_CBOR_SIMPLE:
-      if( item.is_float ) name = "f64";
-      else if( item.n==ZT_CBOR_TRUE || item.n==ZT_CBOR_FALSE ) name = "bool";
-      break;
-    default: break;
+      if( item.is_float ) return gguf_append(word, n, ZT_TEXT("f64"));
+      return (item.n==ZT_CBOR_TRUE || item.n==ZT_CBOR_FALSE)
+          && gguf_append(word, n, ZT_TEXT("bool"));
+    case ZT_CBOR_ARRAY:   /* The length of a word bounds the depth */
+      return item.n>0 && gguf_append(word, n, ZT_TEXT("arr["))
+          && gguf_append_word(c, above, word, n) && gguf_append(word, n, ZT_TEXT("]"));
+    default: return false;
   }
-  if( type==ZT_CBOR_ARRAY && item.n>0 && *n+5<GGUF_WORD && zt_cbor_enter(c, &item, &level) ){
-    memcpy(word+*n, "arr[", 4);
-    *n += 4;
-    if( !gguf_append_word(c, above, word, n) || *n+1>=GGUF_WORD ) return false;
-    word[(*n)++] = ']';
-    return true;
-  }
-  if( !name || *n+strlen(name)>=GGUF_WORD ) return false;
-  memcpy(word+*n, name, strlen(name));
-  *n += strlen(name);
-  return true;
 }
 
 /* A value being appended. */
