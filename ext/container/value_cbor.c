@@ -5,7 +5,7 @@
 #include "container/manifest.h"
 #include "core/cbor_order.h"
 
-#define VALUE_POLL 256   /* Values between checks for an interrupt */
+#define VALUE_CBOR_POLL 256   /* Values between checks for an interrupt */
 
 /* --- To CBOR --- */
 
@@ -89,7 +89,7 @@ static bool value_put_contents(value_writer *v, zt_walk *w, zt_level *level){
        || !zt_cbor_order_value(&v->order) ) return false;
     }else if( !zt_cbor_order_item(&v->order, &opened) ) return false;
     if( !value_put(v, w, &value) ) return false;
-    if( ++v->steps%VALUE_POLL==0 && zt_interrupt_check(v->interrupt, v->err) ) return false;
+    if( ++v->steps%VALUE_CBOR_POLL==0 && zt_interrupt_check(v->interrupt, v->err) ) return false;
   }
   return v->err->rc==SQLITE_OK && zt_cbor_order_close(&v->order, &opened);
 }
