@@ -2,9 +2,9 @@
 ** Writing GGUF: version 3, little-endian.
 **
 **   file     := "GGUF" version:u32 tensors:u64 keys:u64 metadata infos padding { tensor padding }
-**   metadata := keys in bytewise order, or as they were added; general.alignment comes with them if
-**               it is not 32. A value has its stored type, or str, i64, u64 (beyond i64), f64, bool,
-**               or arr[...] of one of these
+**   metadata := keys in bytewise order, or as they were added; general.alignment comes with them
+**               if it is not 32. A value has its stored type, or str, i64, u64 (if an integer is
+**               beyond i64), f64, bool, or arr[...] of one of these
 **   infos    := name, dimensions (innermost first), ggml's type, offset from the first tensor
 */
 #include "container/encoder.h"
@@ -28,56 +28,67 @@ static zt_text gguf_inner(zt_text word){
   return (zt_text){ word.z+4, word.n-5 };
 }
 
-/* GGUF's number of the type that a word names; ZT_GGUF_TYPES: it names none. */
+/* GGUF's number of the type that a word names; ZT_GGUF_TYPES: it names none. An empty array of
+** arrays has the word "arr" inside. */
 static uint32_t gguf_type_of(zt_text word){
-  if( gguf_inner(word).n ) return ZT_GGUF_ARRAY;
+  zt_text inner = gguf_inner(word);
+  const bool array = inner.n>0;
+  for(; inner.n; inner = gguf_inner(word)) word = inner;
   for(uint32_t i=0; i<ZT_GGUF_TYPES; i++){
-    if( i!=ZT_GGUF_ARRAY && zt_text_equal(word, zt_gguf_types[i].name) ) return i;
+    if( zt_text_equal(word, zt_gguf_types[i].name) ) return array ? ZT_GGUF_ARRAY : i;
   }
   return ZT_GGUF_TYPES;
 }
 
-/* Append the word for the value that is next, which is passed over. False: GGUF has none. */
-static bool gguf_append_word(zt_cbor *c, char word[GGUF_WORD], size_t *n){
-  const zt_cbor_type type = zt_cbor_peek(c);
-  const char *name = NULL;
+/* True if the value that is next has an integer beyond i64 anywhere in it. */
+static bool gguf_is_above(zt_cbor c){
   zt_cbor_item item;
-  zt_cbor_level level;
-  if( !zt_cbor_next(c, &item) ) return false;
-  switch( type ){
-    case ZT_CBOR_TEXT: name = "str"; break;
-    case ZT_CBOR_UINT: name = item.n>INT64_MAX ? "u64" : "i64"; break;
-    case ZT_CBOR_NINT: name = "i64"; break;
-    case ZT_CBOR_SIMPLE:
-      if( item.is_float ) name = "f64";
-      else if( item.n==ZT_CBOR_TRUE || item.n==ZT_CBOR_FALSE ) name = "bool";
-      break;
-    default: break;
+  for(uint64_t n=1; n>0 && zt_cbor_next(&c, &item); n--){
+    if( item.type==ZT_CBOR_UINT && item.n>INT64_MAX ) return true;
+    if( item.type==ZT_CBOR_ARRAY ) n += item.n;
   }
-  if( type==ZT_CBOR_ARRAY && item.n>0 && *n+5<GGUF_WORD && zt_cbor_enter(c, &item, &level) ){
-    memcpy(word+*n, "arr[", 4);
-    *n += 4;
-    if( !gguf_append_word(c, word, n) || *n+1>=GGUF_WORD ) return false;
-    word[(*n)++] = ']';
-    return true;
-  }
-  if( !name || *n+strlen(name)>=GGUF_WORD ) return false;
-  memcpy(word+*n, name, strlen(name));
-  *n += strlen(name);
+  return false;
+}
+
+/* Append to a word. False: it is too long. */
+static bool gguf_append(char word[GGUF_WORD], size_t *n, zt_text more){
+  if( more.n>GGUF_WORD-*n ) return false;
+  memcpy(word+*n, more.z, more.n);
+  *n += more.n;
   return true;
+}
+
+/* Append the word for the value that is next; the first item tells the type of an array. above: an
+** integer is beyond i64. False: GGUF has none. */
+static bool gguf_append_word(zt_cbor *c, bool above, char word[GGUF_WORD], size_t *n){
+  zt_cbor_item item;
+  if( !zt_cbor_next(c, &item) ) return false;
+  switch( item.type ){
+    case ZT_CBOR_TEXT: return gguf_append(word, n, ZT_TEXT("str"));
+    case ZT_CBOR_UINT: return gguf_append(word, n, above ? ZT_TEXT("u64") : ZT_TEXT("i64"));
+    case ZT_CBOR_NINT: return gguf_append(word, n, ZT_TEXT("i64"));
+    case ZT_CBOR_SIMPLE:
+      if( item.is_float ) return gguf_append(word, n, ZT_TEXT("f64"));
+      return (item.n==ZT_CBOR_TRUE || item.n==ZT_CBOR_FALSE)
+          && gguf_append(word, n, ZT_TEXT("bool"));
+    case ZT_CBOR_ARRAY:   /* The length of a word bounds the depth */
+      return item.n>0 && gguf_append(word, n, ZT_TEXT("arr["))
+          && gguf_append_word(c, above, word, n) && gguf_append(word, n, ZT_TEXT("]"));
+    default: return false;
+  }
 }
 
 /* A value being appended. */
 typedef struct gguf_value {
   zt_cbor cbor;
   sqlite3_str *out;
-  zt_text key;
+  zt_text key, type;   /* type: the word of all of the value */
   zt_error *err;
 } gguf_value;
 
-static bool gguf_fail_value(const gguf_value *v, zt_text word){
+static bool gguf_fail_value(const gguf_value *v){
   zt_fail(v->err, SQLITE_ERROR, "attribute '%.*s' is not of the type %.*s of gguf",
-          zt_shown(v->key), v->key.z, (int)word.n, word.z);
+          zt_shown(v->key), v->key.z, zt_shown(v->type), v->type.z);
   return false;
 }
 
@@ -93,30 +104,32 @@ static void gguf_put_text(sqlite3_str *out, zt_text text){
 }
 
 /* An integer of so many bytes. */
-static bool gguf_put_integer(const gguf_value *v, const zt_cbor_item *item, uint32_t type,
-                             zt_text word){
+static bool gguf_put_integer(const gguf_value *v, const zt_cbor_item *item, uint32_t type){
   const unsigned width = zt_gguf_types[type].width;
   const bool is_signed = *zt_gguf_types[type].name.z=='i';
   const uint64_t max = UINT64_MAX >> (64-8*width+is_signed);
   if( (item->type!=ZT_CBOR_UINT && item->type!=ZT_CBOR_NINT) || item->n>max
-   || (item->type==ZT_CBOR_NINT && !is_signed) ) return gguf_fail_value(v, word);
+   || (item->type==ZT_CBOR_NINT && !is_signed) ) return gguf_fail_value(v);
   gguf_put_number(v->out, item->type==ZT_CBOR_NINT ? ~item->n : item->n, width);
   return true;
 }
 
 /* A real number; an f32 must be one exactly. */
-static bool gguf_put_real(const gguf_value *v, const zt_cbor_item *item, uint32_t type,
-                          zt_text word){
+static bool gguf_put_real(const gguf_value *v, const zt_cbor_item *item, uint32_t type){
   const double real = item->real;
   const float narrow = (float)real;
   uint64_t bits;
   uint32_t bits32;
-  if( !item->is_float ) return gguf_fail_value(v, word);
+  if( !item->is_float ) return gguf_fail_value(v);
   memcpy(&bits, &real, sizeof(bits));
   memcpy(&bits32, &narrow, sizeof(bits32));
   if( type==ZT_GGUF_F64 ) gguf_put_number(v->out, bits, 8);
   else if( (double)narrow==real || real!=real ) gguf_put_number(v->out, bits32, 4);
-  else return gguf_fail_value(v, word);
+  else{
+    zt_fail(v->err, SQLITE_ERROR, "attribute '%.*s' is not exactly of the type %.*s of gguf;"
+            " f64 holds it", zt_shown(v->key), v->key.z, zt_shown(v->type), v->type.z);
+    return false;
+  }
   return true;
 }
 
@@ -125,10 +138,10 @@ static bool gguf_put_value(gguf_value *v, zt_text word);
 static bool gguf_put_array(gguf_value *v, const zt_cbor_item *item, zt_text word){
   const zt_text inner = gguf_inner(word);
   zt_cbor_level level;
-  if( item->type!=ZT_CBOR_ARRAY || !zt_cbor_enter(&v->cbor, item, &level) ){
-    return gguf_fail_value(v, word);
-  }
-  gguf_put_number(v->out, gguf_type_of(inner), 4);
+  const uint32_t type = gguf_type_of(inner);
+  if( item->type!=ZT_CBOR_ARRAY || type==ZT_GGUF_TYPES
+   || !zt_cbor_enter(&v->cbor, item, &level) ) return gguf_fail_value(v);
+  gguf_put_number(v->out, type, 4);
   gguf_put_number(v->out, item->n, 8);
   for(uint64_t i=0; i<item->n; i++) if( !gguf_put_value(v, inner) ) return false;
   v->cbor.depth--;
@@ -142,18 +155,18 @@ static bool gguf_put_value(gguf_value *v, zt_text word){
   if( !zt_cbor_next(&v->cbor, &item) ) return false;
   switch( type ){
     case ZT_GGUF_ARRAY: return gguf_put_array(v, &item, word);
-    case ZT_GGUF_F32: case ZT_GGUF_F64: return gguf_put_real(v, &item, type, word);
+    case ZT_GGUF_F32: case ZT_GGUF_F64: return gguf_put_real(v, &item, type);
     case ZT_GGUF_TEXT:
-      if( item.type!=ZT_CBOR_TEXT ) return gguf_fail_value(v, word);
+      if( item.type!=ZT_CBOR_TEXT ) return gguf_fail_value(v);
       gguf_put_text(v->out, (zt_text){ (const char*)item.p, (size_t)item.n });
       return true;
     case ZT_GGUF_BOOL:
       if( item.type!=ZT_CBOR_SIMPLE || item.is_float
-       || (item.n!=ZT_CBOR_TRUE && item.n!=ZT_CBOR_FALSE) ) return gguf_fail_value(v, word);
+       || (item.n!=ZT_CBOR_TRUE && item.n!=ZT_CBOR_FALSE) ) return gguf_fail_value(v);
       gguf_put_number(v->out, item.n==ZT_CBOR_TRUE, 1);
       return true;
-    case ZT_GGUF_TYPES: return gguf_fail_value(v, word);
-    default: return gguf_put_integer(v, &item, type, word);
+    case ZT_GGUF_TYPES: return gguf_fail_value(v);
+    default: return gguf_put_integer(v, &item, type);
   }
 }
 
@@ -166,12 +179,14 @@ static int gguf_put_attribute(sqlite3_str *out, const zt_draft_attribute *a, zt_
   zt_cbor_init(&v.cbor, a->value.p, a->value.n, err);
   if( type.n==0 ){
     zt_cbor c = v.cbor;
-    if( !gguf_append_word(&c, word, &n) ){
+    if( !gguf_append_word(&c, gguf_is_above(c), word, &n) ){
       return zt_fail(err, SQLITE_ERROR, "gguf cannot hold attribute '%.*s': it holds text, numbers,"
-                     " booleans and arrays of one type", zt_shown(a->key), a->key.z);
+                     " booleans and arrays of one type; an empty array needs a stored_type",
+                     zt_shown(a->key), a->key.z);
     }
     type = (zt_text){ word, n };
   }
+  v.type = type;
   gguf_put_text(out, a->key);
   gguf_put_number(out, gguf_type_of(type), 4);
   gguf_put_value(&v, type);

@@ -5,7 +5,7 @@
 #include "container/manifest.h"
 #include "core/cbor_order.h"
 
-#define VALUE_POLL 256   /* Values between checks for an interrupt */
+#define VALUE_CBOR_POLL 256   /* Values between checks for an interrupt */
 
 /* --- To CBOR --- */
 
@@ -89,7 +89,7 @@ static bool value_put_contents(value_writer *v, zt_walk *w, zt_level *level){
        || !zt_cbor_order_value(&v->order) ) return false;
     }else if( !zt_cbor_order_item(&v->order, &opened) ) return false;
     if( !value_put(v, w, &value) ) return false;
-    if( ++v->steps%VALUE_POLL==0 && zt_interrupt_check(v->interrupt, v->err) ) return false;
+    if( ++v->steps%VALUE_CBOR_POLL==0 && zt_interrupt_check(v->interrupt, v->err) ) return false;
   }
   return v->err->rc==SQLITE_OK && zt_cbor_order_close(&v->order, &opened);
 }
@@ -121,9 +121,15 @@ static const zt_driver value_driver = {
   .name = "cbor", .format = "cbor", .steps = &zt_manifest_steps
 };
 
-/* Check the kept item, and join its strings. */
-static int value_check_item(zt_container *c, zt_error *err){
+/* Keep an item, check it and join its strings. */
+static int value_keep(zt_container *c, zt_span item, zt_error *err){
   zt_cbor cbor;
+  c->driver = &value_driver;
+  c->kept.p = sqlite3_malloc64(item.n+1);   /* 0 bytes would give NULL */
+  if( !c->kept.p ) return zt_fail_nomem(err);
+  if( item.n ) memcpy(c->kept.p, item.p, item.n);
+  c->kept.n = item.n;
+  c->kept.capacity = item.n+1;
   zt_cbor_init(&cbor, c->kept.p, c->kept.n, err);
   zt_cbor_skip(&cbor);
   if( zt_cbor_finish(&cbor) && cbor.chunked ){
@@ -136,24 +142,14 @@ zt_container *zt_value_open(zt_span cbor, zt_value *out, zt_error *err){
   zt_container *c = zt_container_new();
   zt_cbor at;
   *out = ZT_VALUE_NONE;
-  if( c ){
-    c->driver = &value_driver;
-    c->kept.p = sqlite3_malloc64(cbor.n+1);   /* 0 bytes would give NULL */
+  if( !c ) zt_fail_nomem(err);
+  else if( value_keep(c, cbor, err)==SQLITE_OK ){
+    at = zt_manifest_decoder(c, 0, 0, err);
+    zt_manifest_read(&at, out);
+    return c;
   }
-  if( !c || !c->kept.p ) zt_fail_nomem(err);
-  else{
-    if( cbor.n ) memcpy(c->kept.p, cbor.p, cbor.n);
-    c->kept.n = cbor.n;
-    c->kept.capacity = cbor.n+1;
-    value_check_item(c, err);
-  }
-  if( err->rc ){
-    zt_container_close(c);
-    return NULL;
-  }
-  at = zt_manifest_decoder(c, 0, 0, err);
-  zt_manifest_read(&at, out);
-  return c;
+  zt_container_close(c);
+  return NULL;
 }
 
 zt_value_type zt_value_cbor_type(zt_span cbor){

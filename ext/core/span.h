@@ -49,7 +49,7 @@ typedef struct zt_text {
 } zt_text;
 
 /* The text of a string literal: as a constant initializer, and as an expression. */
-#define ZT_TEXT_INIT(literal) { (literal), sizeof(literal) - 1 }
+#define ZT_TEXT_INIT(literal) { "" literal, sizeof(literal) - 1 }
 #define ZT_TEXT(literal) ((zt_text)ZT_TEXT_INIT(literal))
 
 /* Loads in the machine's byte order. */
