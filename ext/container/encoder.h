@@ -26,7 +26,7 @@ typedef struct zt_encoder_options {
 typedef struct zt_stored {
   uint64_t offset, length;
   uint64_t xxh3;           /* Of the stored bytes; set if the run asks for it, */
-  uint32_t crc32;          /* and so is that of the decoded bytes */
+  uint32_t crc32;          /* and so is that of the decoded bytes, the prefix with them */
 } zt_stored;
 
 /* A file being written. The encoder appends what is its own, and calls part() where the bytes of
@@ -38,6 +38,8 @@ typedef struct zt_encoder_run {
   zt_output *output;
   const zt_interrupt *interrupt;
   bool xxh3, crc32;        /* The encoder wants these fields of zt_stored */
+  zt_span prefix;          /* Bytes that the next part begins with, as if they were the first of the
+                           ** component's decoded bytes. The encoder resets it */
 
   /* Append the bytes of a component, which the draft has at that place, encoded and checked. Sets
   ** the component's offset, length and digest in the draft. */
