@@ -144,8 +144,8 @@ static bool gguf_put_value(gguf_value *v, zt_text word){
   switch( type ){
     case ZT_GGUF_ARRAY: return gguf_put_array(v, &item, word);
     case ZT_GGUF_F32: case ZT_GGUF_F64: return gguf_put_real(v, &item, type, word);
-    case ZT_GGUF_TEXT:
-      if( item.type!=ZT_CBOR_TEXT ) return gguf_fail_value(v, word);
+    case ZT_GGUF_TEXT:   /* gguf.c reads text that is not UTF-8 as bytes */
+      if( item.type!=ZT_CBOR_TEXT && item.type!=ZT_CBOR_BYTES ) return gguf_fail_value(v, word);
       gguf_put_text(v->out, (zt_text){ (const char*)item.p, (size_t)item.n });
       return true;
     case ZT_GGUF_BOOL:
