@@ -1,11 +1,11 @@
 /*
-** What a format that can be written gives: the mirror of driver.h. An encoder knows what its format
-** can hold, and in which order header, parts and trailer stand. It is beside its format's driver, in
-** NAME_encoder.c. A new encoder is one file and one line in encoder.c.
+** A format that can be written: the mirror of driver.h. An encoder knows which tensors its format
+** can hold, and in which order header, parts and trailer stand. It is beside its format's driver,
+** in NAME_encoder.c. A new encoder is one file and one line in encoder.c.
 **
-** Checks come first: check_object() and check_attribute() when a row comes, check_draft() before the
-** first byte. A message says what the format cannot hold and what helps: "npz cannot hold bf16; give
-** dtype 'f32'". After that only the system and the sources can fail.
+** Checks come first: check_object() and check_attribute() when a row comes, check_draft() before
+** the first byte. A message says what the format cannot hold and what helps: "npz cannot hold bf16;
+** give dtype 'f32'". After that only the system and the sources can fail.
 */
 #ifndef ZT_CONTAINER_ENCODER_H
 #define ZT_CONTAINER_ENCODER_H

@@ -2,9 +2,9 @@
 ** Writing GGUF: version 3, little-endian.
 **
 **   file     := "GGUF" version:u32 tensors:u64 keys:u64 metadata infos padding { tensor padding }
-**   metadata := keys in bytewise order, or as they were added; general.alignment comes with them if
-**               it is not 32. A value has its stored type, or str, i64, u64 (beyond i64), f64, bool,
-**               or arr[...] of one of these
+**   metadata := keys in bytewise order, or as they were added; general.alignment comes with them
+**               if it is not 32. A value has its stored type, or str, i64, u64 (beyond i64), f64,
+**               bool, or arr[...] of one of these
 **   infos    := name, dimensions (innermost first), ggml's type, offset from the first tensor
 */
 #include "container/encoder.h"

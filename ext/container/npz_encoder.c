@@ -31,7 +31,7 @@
 #define NPZ_UNIX 3
 #define NPZ_UTF8 0x800                    /* A flag: the name is UTF-8 */
 #define NPZ_DATE 0x21                     /* 1980-01-01 */
-#define NPZ_MODE (0600u<<16)
+#define NPZ_MODE 0x01800000u               /* 0600 of Unix */
 
 /* --- Checks --- */
 
@@ -66,7 +66,7 @@ static int npz_check_draft(const zt_draft *draft, zt_error *err){
 /* --- Headers --- */
 
 /* Put numbers of 2, 4 or 8 bytes one after the other. */
-static uint8_t *npz_put(uint8_t *p, uint64_t u, unsigned n){
+static uint8_t *npz_put_le(uint8_t *p, uint64_t u, unsigned n){
   zt_put_le(p, u, n);
   return p+n;
 }
@@ -80,12 +80,12 @@ static uint8_t *npz_put_common(uint8_t *p, const zt_encoder_run *run, uint32_t o
   bool ascii = true;
   zt_draft_data(run->draft, object, &data);
   for(size_t i=0; i<name.n && ascii; i++) ascii = (uint8_t)name.z[i]<0x80;
-  p = npz_put(p, NPZ_VERSION, 2);
-  p = npz_put(p, ascii ? 0 : NPZ_UTF8, 2);
-  p = npz_put(p, data.codec==ZT_CODEC_DEFLATE ? ZT_ZIP_DEFLATE : ZT_ZIP_STORED, 2);
-  p = npz_put(p, 0, 2);
-  p = npz_put(p, NPZ_DATE, 2);
-  return npz_put(p, crc, 4);
+  p = npz_put_le(p, NPZ_VERSION, 2);
+  p = npz_put_le(p, ascii ? 0 : NPZ_UTF8, 2);
+  p = npz_put_le(p, data.codec==ZT_CODEC_DEFLATE ? ZT_ZIP_DEFLATE : ZT_ZIP_STORED, 2);
+  p = npz_put_le(p, 0, 2);
+  p = npz_put_le(p, NPZ_DATE, 2);
+  return npz_put_le(p, crc, 4);
 }
 
 static int npz_append_name(zt_encoder_run *run, uint32_t object, zt_error *err){
@@ -100,23 +100,23 @@ static int npz_append_name(zt_encoder_run *run, uint32_t object, zt_error *err){
 /* Append a local header without sizes and CRC. */
 static int npz_append_local(zt_encoder_run *run, uint32_t object, zt_error *err){
   uint8_t bytes[NPZ_LOCAL], extra[NPZ_EXTRA] = { 1, 0, 16 };
-  uint8_t *p = npz_put(bytes, 0x04034b50, 4);
+  uint8_t *p = npz_put_le(bytes, 0x04034b50, 4);
   p = npz_put_common(p, run, object, 0);
-  p = npz_put(p, UINT32_MAX, 4);
-  p = npz_put(p, UINT32_MAX, 4);
-  p = npz_put(p, zt_draft_name(run->draft, object).n+NPZ_SUFFIX_SIZE, 2);
-  npz_put(p, NPZ_EXTRA, 2);
+  p = npz_put_le(p, UINT32_MAX, 4);
+  p = npz_put_le(p, UINT32_MAX, 4);
+  p = npz_put_le(p, zt_draft_name(run->draft, object).n+NPZ_SUFFIX_SIZE, 2);
+  npz_put_le(p, NPZ_EXTRA, 2);
   if( zt_output_append(run->output, (zt_span){ bytes, sizeof(bytes) }, err)
    || npz_append_name(run, object, err) ) return err->rc;
   return zt_output_append(run->output, (zt_span){ extra, sizeof(extra) }, err);
 }
 
 /* What the draft does not keep of a member that was written. */
-typedef struct npz_member {
+typedef struct npz_written {
   uint32_t crc, prefix;      /* prefix: bytes of the array's header */
-} npz_member;
+} npz_written;
 
-static int npz_append_member(zt_encoder_run *run, uint32_t object, npz_member *out,
+static int npz_append_member(zt_encoder_run *run, uint32_t object, npz_written *out,
                              zt_error *err){
   const uint64_t local = zt_output_size(run->output);
   uint8_t bytes[4], sizes[16];
@@ -128,8 +128,8 @@ static int npz_append_member(zt_encoder_run *run, uint32_t object, npz_member *o
   out->crc = stored.crc32;
   zt_draft_data(run->draft, object, &data);
   out->prefix = (uint32_t)(decoded-data.decoded_length);
-  npz_put(bytes, stored.crc32, 4);
-  npz_put(npz_put(sizes, decoded, 8), stored.length, 8);
+  npz_put_le(bytes, stored.crc32, 4);
+  npz_put_le(npz_put_le(sizes, decoded, 8), stored.length, 8);
   if( zt_output_patch(run->output, local+NPZ_LOCAL_CRC, (zt_span){ bytes, 4 }, err) ){
     return err->rc;
   }
@@ -148,19 +148,19 @@ static int npz_append_entry(zt_encoder_run *run, uint32_t object, const npz_entr
                             zt_error *err){
   const bool large = e->stored>NPZ_SMALL || e->decoded>NPZ_SMALL, far = e->local>NPZ_SMALL;
   const unsigned nExtra = (large || far ? 4u : 0u) + 16u*large + 8u*far;
-  uint8_t bytes[NPZ_ENTRY] = { 0 }, extra[4+24], *p = npz_put(bytes, 0x02014b50, 4);
-  p = npz_put(p, NPZ_VERSION, 1);
-  p = npz_put(p, NPZ_UNIX, 1);
+  uint8_t bytes[NPZ_ENTRY] = { 0 }, extra[4+24], *p = npz_put_le(bytes, 0x02014b50, 4);
+  p = npz_put_le(p, NPZ_VERSION, 1);
+  p = npz_put_le(p, NPZ_UNIX, 1);
   p = npz_put_common(p, run, object, e->crc);
-  p = npz_put(p, large ? UINT32_MAX : e->stored, 4);
-  p = npz_put(p, large ? UINT32_MAX : e->decoded, 4);
-  p = npz_put(p, zt_draft_name(run->draft, object).n+NPZ_SUFFIX_SIZE, 2);
-  p = npz_put(p, nExtra, 2);
-  p = npz_put(p+6, NPZ_MODE, 4);   /* No comment, disk 0, no internal attributes */
-  npz_put(p, far ? UINT32_MAX : e->local, 4);
-  p = npz_put(npz_put(extra, 1, 2), nExtra-4, 2);
-  if( large ) p = npz_put(npz_put(p, e->decoded, 8), e->stored, 8);
-  if( far ) npz_put(p, e->local, 8);
+  p = npz_put_le(p, large ? UINT32_MAX : e->stored, 4);
+  p = npz_put_le(p, large ? UINT32_MAX : e->decoded, 4);
+  p = npz_put_le(p, zt_draft_name(run->draft, object).n+NPZ_SUFFIX_SIZE, 2);
+  p = npz_put_le(p, nExtra, 2);
+  p = npz_put_le(p+6, NPZ_MODE, 4);   /* No comment, disk 0, no internal attributes */
+  npz_put_le(p, far ? UINT32_MAX : e->local, 4);
+  p = npz_put_le(npz_put_le(extra, 1, 2), nExtra-4, 2);
+  if( large ) p = npz_put_le(npz_put_le(p, e->decoded, 8), e->stored, 8);
+  if( far ) npz_put_le(p, e->local, 8);
   if( zt_output_append(run->output, (zt_span){ bytes, sizeof(bytes) }, err)
    || npz_append_name(run, object, err) ) return err->rc;
   return zt_output_append(run->output, (zt_span){ extra, nExtra }, err);
@@ -169,16 +169,16 @@ static int npz_append_entry(zt_encoder_run *run, uint32_t object, const npz_entr
 /* The records of zip64 at the directory's end, which say where it is. */
 static int npz_append_end64(zt_encoder_run *run, uint64_t offset, uint64_t size, zt_error *err){
   const uint64_t n = zt_draft_objects(run->draft);
-  uint8_t bytes[NPZ_END64], *p = npz_put(bytes, 0x06064b50, 4);
-  p = npz_put(p, 44, 8);
-  p = npz_put(npz_put(p, NPZ_VERSION, 2), NPZ_VERSION, 2);
-  p = npz_put(npz_put(p, 0, 4), 0, 4);
-  p = npz_put(npz_put(p, n, 8), n, 8);
-  p = npz_put(npz_put(p, size, 8), offset, 8);
-  p = npz_put(p, 0x07064b50, 4);
-  p = npz_put(p, 0, 4);
-  p = npz_put(p, offset+size, 8);
-  npz_put(p, 1, 4);
+  uint8_t bytes[NPZ_END64], *p = npz_put_le(bytes, 0x06064b50, 4);
+  p = npz_put_le(p, 44, 8);
+  p = npz_put_le(npz_put_le(p, NPZ_VERSION, 2), NPZ_VERSION, 2);
+  p = npz_put_le(npz_put_le(p, 0, 4), 0, 4);
+  p = npz_put_le(npz_put_le(p, n, 8), n, 8);
+  p = npz_put_le(npz_put_le(p, size, 8), offset, 8);
+  p = npz_put_le(p, 0x07064b50, 4);
+  p = npz_put_le(p, 0, 4);
+  p = npz_put_le(p, offset+size, 8);
+  npz_put_le(p, 1, 4);
   return zt_output_append(run->output, (zt_span){ bytes, sizeof(bytes) }, err);
 }
 
@@ -186,18 +186,18 @@ static uint64_t npz_clipped(uint64_t u, uint64_t most){ return u<most ? u : most
 
 static int npz_append_end(zt_encoder_run *run, uint64_t offset, zt_error *err){
   const uint64_t n = zt_draft_objects(run->draft), size = zt_output_size(run->output)-offset;
-  uint8_t bytes[NPZ_END] = { 0 }, *p = npz_put(bytes, 0x06054b50, 4)+4;   /* Disks 0 and 0 */
+  uint8_t bytes[NPZ_END] = { 0 }, *p = npz_put_le(bytes, 0x06054b50, 4)+4;   /* Disks 0 and 0 */
   if( (n>UINT16_MAX || offset>NPZ_SMALL || size>NPZ_SMALL)
    && npz_append_end64(run, offset, size, err) ) return err->rc;
-  p = npz_put(p, npz_clipped(n, UINT16_MAX), 2);
-  p = npz_put(p, npz_clipped(n, UINT16_MAX), 2);
-  p = npz_put(p, npz_clipped(size, UINT32_MAX), 4);
-  npz_put(p, npz_clipped(offset, UINT32_MAX), 4);
+  p = npz_put_le(p, npz_clipped(n, UINT16_MAX), 2);
+  p = npz_put_le(p, npz_clipped(n, UINT16_MAX), 2);
+  p = npz_put_le(p, npz_clipped(size, UINT32_MAX), 4);
+  npz_put_le(p, npz_clipped(offset, UINT32_MAX), 4);
   return zt_output_append(run->output, (zt_span){ bytes, sizeof(bytes) }, err);
 }
 
 /* Offsets and stored lengths are the draft's. */
-static int npz_append_directory(zt_encoder_run *run, const npz_member *members, zt_error *err){
+static int npz_append_directory(zt_encoder_run *run, const npz_written *members, zt_error *err){
   const uint64_t offset = zt_output_size(run->output);
   for(uint32_t i=0; i<zt_draft_objects(run->draft) && !err->rc; i++){
     const uint32_t object = run->order[i];
@@ -215,7 +215,7 @@ static int npz_append_directory(zt_encoder_run *run, const npz_member *members, 
 
 static int npz_write(zt_encoder_run *run, zt_error *err){
   const uint32_t n = zt_draft_objects(run->draft);
-  npz_member *members = sqlite3_malloc64(((uint64_t)n+1)*sizeof(*members));
+  npz_written *members = sqlite3_malloc64(((uint64_t)n+1)*sizeof(*members));
   if( !members ) return zt_fail_nomem(err);
   run->crc32 = true;
   for(uint32_t i=0; i<n && !err->rc; i++){

@@ -10,8 +10,8 @@
 #include "container/encoder_manifest.h"
 #include "core/host.h"
 
-#define ZT1_MAGIC "ZTEN1000"
-#define ZT1_MAGIC_SIZE 8
+#define ZT1_SIGNATURE "ZTEN1000"
+#define ZT1_SIGNATURE_SIZE 8
 
 /* --- Checks --- */
 
@@ -37,7 +37,7 @@ static int zt1_check_name(const char *kind, zt_text name, zt_error *err){
   return zt_encoder_check_name("ztensor-1.2", kind, name, ZT_MAX_MANIFEST, err);
 }
 
-static int zt1_check_object(const zt_draft *draft, uint32_t number, zt_error *err){
+static int zt1_check_held(const zt_draft *draft, uint32_t number, zt_error *err){
   zt_draft_object object;
   zt_draft_component component;
   zt_draft_object_get(draft, number, &object);
@@ -142,10 +142,10 @@ static int zt1_write_part(void *context, uint32_t object, const zt_draft_compone
 }
 
 static int zt1_write_manifest(zt1_run *r){
-  uint8_t footer[8+ZT1_MAGIC_SIZE];
+  uint8_t footer[8+ZT1_SIGNATURE_SIZE];
   if( zt1_put_manifest(r) ) return r->err->rc;
   zt_put_le(footer, r->manifest.n, 8);
-  memcpy(footer+8, ZT1_MAGIC, ZT1_MAGIC_SIZE);
+  memcpy(footer+8, ZT1_SIGNATURE, ZT1_SIGNATURE_SIZE);
   if( zt_output_append(r->run->output, (zt_span){ r->manifest.p, r->manifest.n }, r->err) ){
     return r->err->rc;
   }
@@ -154,7 +154,7 @@ static int zt1_write_manifest(zt1_run *r){
 
 static int zt1_write(zt_encoder_run *run, zt_error *err){
   zt1_run r = { .run = run, .manifest = { .err = err }, .err = err };
-  const zt_span magic = { (const uint8_t*)ZT1_MAGIC, ZT1_MAGIC_SIZE };
+  const zt_span magic = { (const uint8_t*)ZT1_SIGNATURE, ZT1_SIGNATURE_SIZE };
   if( zt_output_append(run->output, magic, err)==SQLITE_OK
    && zt_encoder_each(run, zt1_write_part, &r, err)==SQLITE_OK ){
     zt1_write_manifest(&r);
@@ -169,6 +169,6 @@ const zt_encoder zt_encoder_zt1 = {
   .least_align = 64, .codecs = 1u<<ZT_CODEC_RAW | 1u<<ZT_CODEC_ZSTD,
   .digests = ZT_DIGEST_CRC32C | ZT_DIGEST_SHA256,
   .rules = ZT_RULE_CANONICAL_VALUES | ZT_RULE_U64_INDICES | ZT_RULE_DECODED_LENGTH,
-  .check_object = zt1_check_object, .check_attribute = zt1_check_attribute,
+  .check_object = zt1_check_held, .check_attribute = zt1_check_attribute,
   .compare = zt_draft_compare_names, .write = zt1_write
 };

@@ -2,8 +2,8 @@
 ** Writing zTensor 2. With its defaults the file is in canonical form (specification, 6.3).
 **
 **   file     := magic { part } manifest footer      ; parts and manifest at multiples of `align`
-**   part     := in the order of objects, and of the roles of each, bytewise. A part that is equal to
-**               an earlier one is that one. An empty part stands where the next thing begins
+**   part     := in the order of objects, and of the roles of each, bytewise. A part that is equal
+**               to an earlier one is that one. An empty part stands where the next thing begins
 **   manifest := CBOR in deterministic encoding (zt2.c). Blocks of ggml have the attributes
 **               elems_per_block and block_bytes
 */
@@ -13,10 +13,10 @@
 #include "core/host.h"
 #include "core/keys.h"
 
-#define ZT2_MAGIC "\x89ZT2\r\n\x1a\n"
-#define ZT2_MAGIC_SIZE 8
+#define ZT2_SIGNATURE "\x89ZT2\r\n\x1a\n"
+#define ZT2_SIGNATURE_SIZE 8
 #define ZT2_VERSION 2
-#define ZT2_FOOTER 40
+#define ZT2_TRAILER 40
 #define ZT2_NAME_MAX 1024
 #define ZT2_COMPARED ((size_t)64 << 10)   /* Bytes of two parts that are compared at once */
 
@@ -268,7 +268,7 @@ static int zt2_put_manifest(zt2_run *r){
 
 static int zt2_write_manifest(zt2_run *r){
   zt_output *output = r->run->output;
-  uint8_t footer[ZT2_FOOTER] = { 0 };
+  uint8_t footer[ZT2_TRAILER] = { 0 };
   uint64_t offset;
   if( zt2_put_manifest(r) || zt_encoder_align(r->run, r->err) ) return r->err->rc;
   offset = zt_output_size(output);
@@ -276,7 +276,7 @@ static int zt2_write_manifest(zt2_run *r){
   zt_put_le(footer+8, r->manifest.n, 8);
   zt_put_le(footer+16, zt_digest_xxh3((zt_span){ r->manifest.p, r->manifest.n }), 8);
   footer[24] = ZT2_VERSION;
-  memcpy(footer+32, ZT2_MAGIC, ZT2_MAGIC_SIZE);
+  memcpy(footer+32, ZT2_SIGNATURE, ZT2_SIGNATURE_SIZE);
   if( zt_output_append(output, (zt_span){ r->manifest.p, r->manifest.n }, r->err) ){
     return r->err->rc;
   }
@@ -285,7 +285,7 @@ static int zt2_write_manifest(zt2_run *r){
 
 static int zt2_write(zt_encoder_run *run, zt_error *err){
   zt2_run r = { .run = run, .manifest = { .err = err }, .err = err };
-  const zt_span magic = { (const uint8_t*)ZT2_MAGIC, ZT2_MAGIC_SIZE };
+  const zt_span magic = { (const uint8_t*)ZT2_SIGNATURE, ZT2_SIGNATURE_SIZE };
   run->xxh3 = true;
   if( zt_output_append(run->output, magic, err)==SQLITE_OK
    && zt_encoder_each(run, zt2_write_part, &r, err)==SQLITE_OK ){
@@ -301,7 +301,8 @@ const zt_encoder zt_encoder_zt2 = {
   .defaults = { .align = 65536, .codec = ZT_CODEC_RAW, .level = 3, .digest = ZT_DIGEST_XXH3 },
   .least_align = 4096, .codecs = 1u<<ZT_CODEC_RAW | 1u<<ZT_CODEC_SEEKABLE,
   .digests = ZT_DIGEST_XXH3 | ZT_DIGEST_SHA256,
-  .rules = ZT_RULE_CELLS_UNIQUE | ZT_RULE_ORDER | ZT_RULE_CANONICAL_VALUES | ZT_RULE_DIGEST_OF_DECODED,
+  .rules = ZT_RULE_CELLS_UNIQUE | ZT_RULE_ORDER | ZT_RULE_CANONICAL_VALUES
+         | ZT_RULE_DIGEST_OF_DECODED,
   .check_object = zt2_check_object, .check_attribute = zt2_check_attribute,
   .complete = zt2_complete, .compare = zt_draft_compare_names, .write = zt2_write
 };
