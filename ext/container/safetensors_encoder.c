@@ -23,7 +23,7 @@ typedef struct safetensors_row {
   const char *name;
 } safetensors_row;
 
-static const safetensors_row safetensors_order[] = {
+static const safetensors_row safetensors_types_sorted[] = {
   { ZT_DTYPE_bool, "BOOL" }, { ZT_DTYPE_f4_e2m1, "F4" }, { ZT_DTYPE_u8, "U8" },
   { ZT_DTYPE_i8, "I8" }, { ZT_DTYPE_f8_e5m2, "F8_E5M2" }, { ZT_DTYPE_f8_e4m3fn, "F8_E4M3" },
   { ZT_DTYPE_f8_e8m0, "F8_E8M0" }, { ZT_DTYPE_f8_e4m3fnuz, "F8_E4M3FNUZ" },
@@ -32,11 +32,11 @@ static const safetensors_row safetensors_order[] = {
   { ZT_DTYPE_u32, "U32" }, { ZT_DTYPE_f32, "F32" }, { ZT_DTYPE_complex64, "C64" },
   { ZT_DTYPE_f64, "F64" }, { ZT_DTYPE_i64, "I64" }, { ZT_DTYPE_u64, "U64" }
 };
-#define SAFETENSORS_TYPES (sizeof(safetensors_order)/sizeof(*safetensors_order))
+#define SAFETENSORS_TYPES (sizeof(safetensors_types_sorted)/sizeof(*safetensors_types_sorted))
 
 /* The place of a type in that table; -1: it is not there. */
 static int safetensors_place(zt_dtype_id id){
-  for(size_t i=0; i<SAFETENSORS_TYPES; i++) if( safetensors_order[i].id==id ) return (int)i;
+  for(size_t i=0; i<SAFETENSORS_TYPES; i++) if( safetensors_types_sorted[i].id==id ) return (int)i;
   return -1;
 }
 
@@ -134,7 +134,7 @@ static void safetensors_put_tensor(zt_encoder_run *run, uint32_t number, uint64_
   zt_draft_data(run->draft, number, &data);
   safetensors_put_text(out, object.name);
   sqlite3_str_appendf(out, ":{\"dtype\":\"%s\",\"shape\":[",
-                      safetensors_order[safetensors_type_of(run->draft, number)].name);
+                      safetensors_types_sorted[safetensors_type_of(run->draft, number)].name);
   for(uint32_t i=0; i<object.rank; i++){
     sqlite3_str_appendf(out, "%s%llu", i ? "," : "", object.shape[i]);
   }
