@@ -47,6 +47,12 @@ typedef struct draft_attribute {
   uint32_t next;
 } draft_attribute;
 
+/* A buffer of texts. Owned. */
+typedef struct draft_bytes {
+  uint8_t *p;
+  size_t n, capacity;
+} draft_bytes;
+
 /* Rows of one size. */
 typedef struct draft_array {
   void *a;
@@ -58,8 +64,8 @@ struct zt_draft {
   draft_list file;           /* Attributes of the file */
   zt_keys names;             /* Of the objects */
   zt_keys keys;              /* Of all attributes: the object's number, in 4 bytes, and the key */
-  uint8_t *bytes;            /* The buffer of texts */
-  size_t nBytes, capacity;
+  draft_bytes bytes;         /* All texts but digests */
+  draft_bytes digests;       /* These come when names are in use */
 };
 
 zt_draft *zt_draft_new(zt_error *err){
@@ -77,7 +83,8 @@ void zt_draft_free(zt_draft *d){
   sqlite3_free(d->components.a);
   sqlite3_free(d->attributes.a);
   sqlite3_free(d->shapes.a);
-  sqlite3_free(d->bytes);
+  sqlite3_free(d->bytes.p);
+  sqlite3_free(d->digests.p);
   sqlite3_free(d);
 }
 
@@ -98,30 +105,30 @@ static int draft_reserve(draft_array *array, uint32_t n, size_t size, zt_error *
   return SQLITE_OK;
 }
 
-static int draft_reserve_bytes(zt_draft *d, size_t n, zt_error *err){
-  size_t capacity = d->capacity ? d->capacity : DRAFT_BYTES_LEAST;
+static int draft_reserve_bytes(draft_bytes *b, size_t n, zt_error *err){
+  size_t capacity = b->capacity ? b->capacity : DRAFT_BYTES_LEAST;
   uint8_t *p;
-  if( n>DRAFT_BYTES_MAX-d->nBytes ) return zt_fail(err, SQLITE_TOOBIG, "too much metadata");
-  if( n<=d->capacity-d->nBytes ) return SQLITE_OK;
-  while( capacity-d->nBytes<n ) capacity += capacity/2;
-  p = sqlite3_realloc64(d->bytes, capacity);
+  if( n>DRAFT_BYTES_MAX-b->n ) return zt_fail(err, SQLITE_TOOBIG, "too much metadata");
+  if( n<=b->capacity-b->n ) return SQLITE_OK;
+  while( capacity-b->n<n ) capacity += capacity/2;
+  p = sqlite3_realloc64(b->p, capacity);
   if( !p ) return zt_fail_nomem(err);
-  d->bytes = p;
-  d->capacity = capacity;
+  b->p = p;
+  b->capacity = capacity;
   return SQLITE_OK;
 }
 
-/* Copy bytes into the buffer, which has room for them. */
-static draft_text draft_put(zt_draft *d, const void *p, size_t n){
-  draft_text out = { (uint32_t)d->nBytes, (uint32_t)n };
-  assert( n<=d->capacity-d->nBytes );
-  if( n ) memcpy(d->bytes+d->nBytes, p, n);
-  d->nBytes += n;
+/* Copy bytes into a buffer, which has room for them. */
+static draft_text draft_put(draft_bytes *b, const void *p, size_t n){
+  draft_text out = { (uint32_t)b->n, (uint32_t)n };
+  assert( n<=b->capacity-b->n );
+  if( n ) memcpy(b->p+b->n, p, n);
+  b->n += n;
   return out;
 }
 
-static zt_text draft_get(const zt_draft *d, draft_text text){
-  return (zt_text){ (const char*)d->bytes+text.at, text.n };
+static zt_text draft_get(const draft_bytes *b, draft_text text){
+  return (zt_text){ (const char*)b->p+text.at, text.n };
 }
 
 static draft_object *draft_objects(const zt_draft *d){ return d->objects.a; }
@@ -138,17 +145,17 @@ int zt_draft_add_object(zt_draft *d, const zt_draft_object *object, uint32_t *nu
   bool duplicate;
   if( draft_reserve(&d->objects, 1, sizeof(draft_object), err)
    || draft_reserve(&d->shapes, object->rank, sizeof(uint64_t), err)
-   || draft_reserve_bytes(d, n, err) ) return err->rc;
-  name = draft_put(d, object->name.z, object->name.n);
-  if( zt_keys_add(&d->names, d->bytes, (zt_key){ name.at, name.n }, &duplicate, err)
+   || draft_reserve_bytes(&d->bytes, n, err) ) return err->rc;
+  name = draft_put(&d->bytes, object->name.z, object->name.n);
+  if( zt_keys_add(&d->names, d->bytes.p, (zt_key){ name.at, name.n }, &duplicate, err)
    || duplicate ){
-    d->nBytes -= name.n;
+    d->bytes.n -= name.n;
     return err->rc ? err->rc : zt_fail(err, SQLITE_ERROR, "there is an object of this name");
   }
   *number = d->objects.n++;
   o = draft_objects(d)+*number;
   *o = (draft_object){
-    .format = draft_put(d, object->format.z, object->format.n), .blocks = object->blocks,
+    .format = draft_put(&d->bytes, object->format.z, object->format.n), .blocks = object->blocks,
     .shape = d->shapes.n, .rank = (uint8_t)object->rank, .layout = (uint8_t)object->layout
   };
   if( object->rank ){
@@ -180,13 +187,13 @@ int zt_draft_add_component(zt_draft *d, uint32_t object, const zt_draft_componen
     return zt_fail(err, SQLITE_TOOBIG, "more than %d components", ZT_DRAFT_COMPONENTS);
   }
   if( draft_reserve(&d->components, 1, sizeof(draft_component), err)
-   || draft_reserve_bytes(d, component->role.n, err) ) return err->rc;
+   || draft_reserve_bytes(&d->bytes, component->role.n, err) ) return err->rc;
   rows = draft_components(d);
   rows[d->components.n] = (draft_component){
-    .role = draft_put(d, component->role.z, component->role.n), .element = component->element,
-    .decoded_length = component->decoded_length, .supply = component->supply,
-    .codec = (uint8_t)component->codec, .level = (uint8_t)component->level,
-    .digest = (uint8_t)component->digest
+    .role = draft_put(&d->bytes, component->role.z, component->role.n),
+    .element = component->element, .decoded_length = component->decoded_length,
+    .supply = component->supply, .codec = (uint8_t)component->codec,
+    .level = (uint8_t)component->level, .digest = (uint8_t)component->digest
   };
   draft_link(list, list->last ? &rows[list->last-1].next : NULL, d->components.n++);
   return SQLITE_OK;
@@ -204,21 +211,21 @@ int zt_draft_add_attribute(zt_draft *d, uint32_t object, const zt_draft_attribut
   draft_text owner, key;
   bool duplicate;
   if( draft_reserve(&d->attributes, 1, sizeof(draft_attribute), err)
-   || draft_reserve_bytes(d, nKey+attribute->value.n+attribute->stored_type.n, err) ){
+   || draft_reserve_bytes(&d->bytes, nKey+attribute->value.n+attribute->stored_type.n, err) ){
     return err->rc;
   }
-  owner = draft_put(d, &object, sizeof(object));
-  key = draft_put(d, attribute->key.z, attribute->key.n);
-  if( zt_keys_add(&d->keys, d->bytes, (zt_key){ owner.at, (uint32_t)nKey }, &duplicate, err)
+  owner = draft_put(&d->bytes, &object, sizeof(object));
+  key = draft_put(&d->bytes, attribute->key.z, attribute->key.n);
+  if( zt_keys_add(&d->keys, d->bytes.p, (zt_key){ owner.at, (uint32_t)nKey }, &duplicate, err)
    || duplicate ){
-    d->nBytes -= nKey;
+    d->bytes.n -= nKey;
     return err->rc ? err->rc : zt_fail(err, SQLITE_ERROR, "there is an attribute '%.*s' already",
                                        zt_shown(attribute->key), attribute->key.z);
   }
   rows = draft_attributes(d);
   rows[d->attributes.n] = (draft_attribute){
-    .key = key, .value = draft_put(d, attribute->value.p, attribute->value.n),
-    .stored_type = draft_put(d, attribute->stored_type.z, attribute->stored_type.n)
+    .key = key, .value = draft_put(&d->bytes, attribute->value.p, attribute->value.n),
+    .stored_type = draft_put(&d->bytes, attribute->stored_type.z, attribute->stored_type.n)
   };
   draft_link(list, list->last ? &rows[list->last-1].next : NULL, d->attributes.n++);
   return SQLITE_OK;
@@ -229,11 +236,11 @@ int zt_draft_add_attribute(zt_draft *d, uint32_t object, const zt_draft_attribut
 uint32_t zt_draft_objects(const zt_draft *d){ return d->objects.n; }
 
 int64_t zt_draft_find(const zt_draft *d, zt_text name){
-  return zt_keys_find(&d->names, d->bytes, name);
+  return zt_keys_find(&d->names, d->bytes.p, name);
 }
 
 zt_text zt_draft_name(const zt_draft *d, uint32_t object){
-  return zt_keys_text(&d->names, d->bytes, object);
+  return zt_keys_text(&d->names, d->bytes.p, object);
 }
 
 void zt_draft_data(const zt_draft *d, uint32_t object, zt_draft_component *out){
@@ -245,7 +252,7 @@ void zt_draft_object_get(const zt_draft *d, uint32_t object, zt_draft_object *ou
   const draft_object *o = draft_objects(d)+object;
   *out = (zt_draft_object){
     .name = zt_draft_name(d, object), .layout = (zt_layout_id)o->layout,
-    .format = draft_get(d, o->format), .blocks = o->blocks, .rank = o->rank,
+    .format = draft_get(&d->bytes, o->format), .blocks = o->blocks, .rank = o->rank,
     .shape = (const uint64_t*)d->shapes.a+o->shape
   };
 }
@@ -253,9 +260,10 @@ void zt_draft_object_get(const zt_draft *d, uint32_t object, zt_draft_object *ou
 void zt_draft_component_get(const zt_draft *d, uint32_t place, zt_draft_component *out){
   const draft_component *c = draft_components(d)+place-1;
   *out = (zt_draft_component){
-    .role = draft_get(d, c->role), .element = c->element, .decoded_length = c->decoded_length,
-    .codec = (zt_codec_id)c->codec, .level = c->level, .digest = c->digest, .supply = c->supply,
-    .offset = c->offset, .length = c->length, .digest_text = draft_get(d, c->digest_text)
+    .role = draft_get(&d->bytes, c->role), .element = c->element,
+    .decoded_length = c->decoded_length, .codec = (zt_codec_id)c->codec, .level = c->level,
+    .digest = c->digest, .supply = c->supply, .offset = c->offset, .length = c->length,
+    .digest_text = draft_get(&d->digests, c->digest_text)
   };
 }
 
@@ -275,10 +283,10 @@ uint32_t zt_draft_next_attribute(const zt_draft *d, uint32_t object, uint32_t pl
   zt_text value;
   if( next==0 ) return 0;
   a = draft_attributes(d)+next-1;
-  value = draft_get(d, a->value);
+  value = draft_get(&d->bytes, a->value);
   *out = (zt_draft_attribute){
-    .key = draft_get(d, a->key), .value = { (const uint8_t*)value.z, value.n },
-    .stored_type = draft_get(d, a->stored_type)
+    .key = draft_get(&d->bytes, a->key), .value = { (const uint8_t*)value.z, value.n },
+    .stored_type = draft_get(&d->bytes, a->stored_type)
   };
   return next;
 }
@@ -286,10 +294,10 @@ uint32_t zt_draft_next_attribute(const zt_draft *d, uint32_t object, uint32_t pl
 int zt_draft_store(zt_draft *d, uint32_t place, uint64_t offset, uint64_t length, zt_text digest,
                    zt_error *err){
   draft_component *c = draft_components(d)+place-1;
-  if( draft_reserve_bytes(d, digest.n, err) ) return err->rc;
+  if( draft_reserve_bytes(&d->digests, digest.n, err) ) return err->rc;
   c->offset = offset;
   c->length = length;
-  c->digest_text = draft_put(d, digest.z, digest.n);
+  c->digest_text = draft_put(&d->digests, digest.z, digest.n);
   return SQLITE_OK;
 }
 

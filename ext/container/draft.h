@@ -65,7 +65,8 @@ int zt_draft_add_component(zt_draft *d, uint32_t object, const zt_draft_componen
 int zt_draft_add_attribute(zt_draft *d, uint32_t object, const zt_draft_attribute *attribute,
                            zt_error *err);
 
-/* Read the draft. All texts are borrowed until something is added. */
+/* Read the draft. All texts are borrowed until something is added, digests also until
+** zt_draft_store(). */
 uint32_t zt_draft_objects(const zt_draft *d);
 int64_t zt_draft_find(const zt_draft *d, zt_text name);   /* -1: there is no such object */
 void zt_draft_object_get(const zt_draft *d, uint32_t object, zt_draft_object *out);

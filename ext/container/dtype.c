@@ -77,6 +77,10 @@ const zt_dtype *zt_dtype_long(zt_text name){
   return dtype_other(name, DTYPE_LONG+1);
 }
 
+zt_text zt_dtype_numpy(zt_dtype_id id){
+  return dtype_others[id].names[DTYPE_CODE];
+}
+
 /* The type of any known name. torch writes its own name before its types. */
 static const zt_dtype *dtype_any(zt_text name){
   const zt_text torch = ZT_TEXT("torch.");

@@ -77,6 +77,9 @@ const zt_dtype *zt_dtype_named(zt_text name);
 /* The type of that name in numpy and torch (float32); NULL if there is none. */
 const zt_dtype *zt_dtype_long(zt_text name);
 
+/* The type's name in numpy's files ("<f4"); n 0: numpy has no such type. */
+zt_text zt_dtype_numpy(zt_dtype_id id);
+
 /* The type of a user's name: the model's, or one in dtype.c's table. An unknown name is an
 ** error. */
 int zt_dtype_find(zt_text name, const zt_dtype **out, zt_error *err);

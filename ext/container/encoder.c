@@ -3,10 +3,12 @@
 
 #include "core/host.h"
 
-extern const zt_encoder zt_encoder_zt2, zt_encoder_safetensors, zt_encoder_gguf;
+extern const zt_encoder zt_encoder_zt2, zt_encoder_zt1, zt_encoder_safetensors, zt_encoder_gguf,
+                        zt_encoder_npy, zt_encoder_npz;
 
 const zt_encoder *const zt_encoders[] = {
-  &zt_encoder_zt2, &zt_encoder_safetensors, &zt_encoder_gguf, NULL
+  &zt_encoder_zt2, &zt_encoder_zt1, &zt_encoder_safetensors, &zt_encoder_gguf, &zt_encoder_npy,
+  &zt_encoder_npz, NULL
 };
 
 const zt_encoder *zt_encoder_named(zt_text name){

@@ -1,11 +1,11 @@
 /*
-** What a format that can be written gives: the mirror of driver.h. An encoder knows what its format
-** can hold, and in which order header, parts and trailer stand. It is beside its format's driver, in
-** NAME_encoder.c. A new encoder is one file and one line in encoder.c.
+** A format that can be written: the mirror of driver.h. An encoder knows which tensors its format
+** can hold, and in which order header, parts and trailer stand. It is beside its format's driver,
+** in NAME_encoder.c. A new encoder is one file and one line in encoder.c.
 **
-** Checks come first: check_object() and check_attribute() when a row comes, check_draft() before the
-** first byte. A message says what the format cannot hold and what helps: "npz cannot hold bf16; give
-** dtype 'f32'". After that only the system and the sources can fail.
+** Checks come first: check_object() and check_attribute() when a row comes, check_draft() before
+** the first byte. A message says what the format cannot hold and what helps: "npz cannot hold bf16;
+** give dtype 'f32'". After that only the system and the sources can fail.
 */
 #ifndef ZT_CONTAINER_ENCODER_H
 #define ZT_CONTAINER_ENCODER_H
@@ -28,7 +28,7 @@ typedef struct zt_encoder_options {
 typedef struct zt_stored {
   uint64_t offset, length;
   uint64_t xxh3;           /* Of the stored bytes; set if the run asks for it, */
-  uint32_t crc32;          /* and so is that of the decoded bytes */
+  uint32_t crc32;          /* and so is that of the decoded bytes, the prefix with them */
 } zt_stored;
 
 /* A file being written. The encoder appends what is its own, and calls part() where the bytes of
@@ -40,6 +40,8 @@ typedef struct zt_encoder_run {
   zt_output *output;
   const zt_interrupt *interrupt;
   bool xxh3, crc32;        /* The encoder wants these fields of zt_stored */
+  zt_span prefix;          /* Bytes that the next part begins with, as if they were the first of the
+                           ** component's decoded bytes. The encoder resets it */
 
   /* Append the bytes of a component, which the draft has at that place, encoded and checked. Sets
   ** the component's offset, length and digest in the draft. */

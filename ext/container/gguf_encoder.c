@@ -9,7 +9,7 @@
 */
 #include "container/encoder.h"
 
-#include "container/dtype.h"
+#include "container/encoder_checks.h"
 #include "container/gguf.h"
 #include "core/cbor.h"
 #include "core/host.h"
@@ -17,6 +17,7 @@
 #define GGUF_VERSION 3
 #define GGUF_ALIGN 32             /* What a file need not state */
 #define GGUF_NAME_MAX 63          /* GGML_MAX_NAME, less the NUL */
+#define GGUF_KEY_MAX 65535
 #define GGUF_RANK_MAX 4
 #define GGUF_WORD 128             /* Bytes of a type's word; nested arrays are not deeper */
 
@@ -156,8 +157,8 @@ static bool gguf_put_value(gguf_value *v, zt_text word){
   switch( type ){
     case ZT_GGUF_ARRAY: return gguf_put_array(v, &item, word);
     case ZT_GGUF_F32: case ZT_GGUF_F64: return gguf_put_real(v, &item, type);
-    case ZT_GGUF_TEXT:
-      if( item.type!=ZT_CBOR_TEXT ) return gguf_fail_value(v);
+    case ZT_GGUF_TEXT:   /* gguf.c reads text that is not UTF-8 as bytes */
+      if( item.type!=ZT_CBOR_TEXT && item.type!=ZT_CBOR_BYTES ) return gguf_fail_value(v);
       gguf_put_text(v->out, (zt_text){ (const char*)item.p, (size_t)item.n });
       return true;
     case ZT_GGUF_BOOL:
@@ -196,9 +197,9 @@ static int gguf_put_attribute(sqlite3_str *out, const zt_draft_attribute *a, zt_
 static int gguf_check_attribute(const zt_draft_attribute *attribute, bool of_object,
                                 zt_error *err){
   sqlite3_str *out;
-  if( of_object ){
-    return zt_fail(err, SQLITE_ERROR, "gguf cannot hold attributes of an object;"
-                   " drop='attributes' leaves them out");
+  if( of_object ) return zt_encoder_fail_attribute("gguf", err);
+  if( zt_encoder_check_name("gguf", "attribute", attribute->key, GGUF_KEY_MAX, err) ){
+    return err->rc;
   }
   out = sqlite3_str_new(NULL);
   gguf_put_attribute(out, attribute, err);
@@ -210,9 +211,8 @@ static int gguf_check_attribute(const zt_draft_attribute *attribute, bool of_obj
 /* --- Tensors --- */
 
 /* ggml's number of a plain type; -1: it has none. */
-static int gguf_plain_number(const zt_dtype *dtype){
-  if( !dtype ) return -1;
-  switch( dtype->id ){
+static int gguf_plain_number(zt_dtype_id id){
+  switch( id ){
 #define GGUF_PLAIN(name, number) case ZT_DTYPE_##name: return number;
     ZT_GGML_PLAIN_TYPES(GGUF_PLAIN)
 #undef GGUF_PLAIN
@@ -220,26 +220,18 @@ static int gguf_plain_number(const zt_dtype *dtype){
   }
 }
 
+static bool gguf_holds(zt_dtype_id id){ return gguf_plain_number(id)>=0; }
+
 static int gguf_check_object(const zt_draft *d, uint32_t number, zt_error *err){
   zt_draft_object object;
-  zt_draft_component data;
   zt_draft_object_get(d, number, &object);
-  zt_draft_data(d, number, &data);
-  if( object.name.n>GGUF_NAME_MAX || zt_has_nul(object.name.z, object.name.n) ){
-    return zt_fail(err, SQLITE_ERROR, "gguf names have at most %d bytes, and no U+0000; rename it",
-                   GGUF_NAME_MAX);
-  }
+  if( zt_encoder_check_name("gguf", "object", object.name, GGUF_NAME_MAX, err) ) return err->rc;
   if( object.rank>GGUF_RANK_MAX ){
-    return zt_fail(err, SQLITE_ERROR, "gguf tensors have at most %d dimensions", GGUF_RANK_MAX);
+    return zt_fail(err, SQLITE_ERROR, "gguf tensors have at most %d dimensions, and this one has"
+                   " %u; give data with another shape", GGUF_RANK_MAX, object.rank);
   }
-  if( object.layout==ZT_LAYOUT_GGML && object.blocks ) return SQLITE_OK;
-  if( object.layout!=ZT_LAYOUT_DENSE ){
-    return zt_fail(err, SQLITE_ERROR,
-                   "gguf cannot hold this layout; format='dense' writes it dense");
-  }
-  if( gguf_plain_number(data.element)>=0 ) return SQLITE_OK;
-  return zt_fail(err, SQLITE_ERROR, "gguf cannot hold %s; give dtype 'f32'",
-                 data.element ? data.element->name : "bytes without a type");
+  if( object.layout==ZT_LAYOUT_GGML ) return SQLITE_OK;
+  return zt_encoder_check_dense("gguf", d, number, gguf_holds, err);
 }
 
 static uint64_t gguf_padded(const zt_encoder_run *run, uint64_t n){
@@ -257,7 +249,7 @@ static void gguf_put_info(zt_encoder_run *run, uint32_t number, uint64_t *offset
   gguf_put_number(out, object.rank, 4);
   for(uint32_t i=object.rank; i>0; i--) gguf_put_number(out, object.shape[i-1], 8);
   gguf_put_number(out, object.layout==ZT_LAYOUT_GGML ? object.blocks->number
-                       : (uint32_t)gguf_plain_number(data.element), 4);
+                       : (uint32_t)gguf_plain_number(data.element->id), 4);
   gguf_put_number(out, *offset, 8);
   *offset += gguf_padded(run, data.decoded_length);
 }

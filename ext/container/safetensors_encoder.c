@@ -9,7 +9,7 @@
 */
 #include "container/encoder.h"
 
-#include "container/dtype.h"
+#include "container/encoder_checks.h"
 #include "core/cbor.h"
 #include "core/host.h"
 #include "core/json.h"
@@ -18,12 +18,12 @@
 #define SAFETENSORS_PADDING 8
 
 /* The format's types in the order of its own library, which sorts by it, descending. */
-typedef struct safetensors_type {
+typedef struct safetensors_row {
   zt_dtype_id id;
   const char *name;
-} safetensors_type;
+} safetensors_row;
 
-static const safetensors_type safetensors_types[] = {
+static const safetensors_row safetensors_types_sorted[] = {
   { ZT_DTYPE_bool, "BOOL" }, { ZT_DTYPE_f4_e2m1, "F4" }, { ZT_DTYPE_u8, "U8" },
   { ZT_DTYPE_i8, "I8" }, { ZT_DTYPE_f8_e5m2, "F8_E5M2" }, { ZT_DTYPE_f8_e4m3fn, "F8_E4M3" },
   { ZT_DTYPE_f8_e8m0, "F8_E8M0" }, { ZT_DTYPE_f8_e4m3fnuz, "F8_E4M3FNUZ" },
@@ -32,52 +32,54 @@ static const safetensors_type safetensors_types[] = {
   { ZT_DTYPE_u32, "U32" }, { ZT_DTYPE_f32, "F32" }, { ZT_DTYPE_complex64, "C64" },
   { ZT_DTYPE_f64, "F64" }, { ZT_DTYPE_i64, "I64" }, { ZT_DTYPE_u64, "U64" }
 };
-#define SAFETENSORS_TYPES (sizeof(safetensors_types)/sizeof(*safetensors_types))
+#define SAFETENSORS_TYPES (sizeof(safetensors_types_sorted)/sizeof(*safetensors_types_sorted))
 
-/* The place of an object's type in that table; -1: it is not there. */
-static int safetensors_type_of(const zt_draft *d, uint32_t object){
-  zt_draft_component data;
-  zt_draft_data(d, object, &data);
-  for(size_t i=0; data.element && i<SAFETENSORS_TYPES; i++){
-    if( safetensors_types[i].id==data.element->id ) return (int)i;
-  }
+/* The place of a type in that table; -1: it is not there. */
+static int safetensors_place(zt_dtype_id id){
+  for(size_t i=0; i<SAFETENSORS_TYPES; i++) if( safetensors_types_sorted[i].id==id ) return (int)i;
   return -1;
 }
 
-static int safetensors_check_object(const zt_draft *d, uint32_t number, zt_error *err){
+static bool safetensors_holds(zt_dtype_id id){ return safetensors_place(id)>=0; }
+
+/* The place of an object's type, which was checked. */
+static int safetensors_type_of(const zt_draft *d, uint32_t object){
+  zt_draft_component data;
+  zt_draft_data(d, object, &data);
+  return safetensors_place(data.element->id);
+}
+
+/* The library cannot read a tensor whose last byte has spare bits. */
+static int safetensors_check_count(const zt_draft *d, uint32_t number, zt_error *err){
   zt_draft_object object;
   zt_draft_component data;
-  uint64_t elements = 1;
+  unsigned elements = 1;
   zt_draft_object_get(d, number, &object);
   zt_draft_data(d, number, &data);
-  if( zt_text_is(object.name, "__metadata__") ){
+  if( !data.element || !zt_dtype_is_packed(data.element) ) return SQLITE_OK;
+  for(uint32_t i=0; i<object.rank; i++){
+    elements = (unsigned)(elements*(object.shape[i]%data.element->elements));
+  }
+  if( elements%data.element->elements==0 ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "safetensors cannot hold an odd number of %s elements; give"
+                 " dtype 'f8_e4m3fn'", data.element->name);
+}
+
+static int safetensors_check_object(const zt_draft *d, uint32_t number, zt_error *err){
+  const zt_text name = zt_draft_name(d, number);
+  if( zt_text_is(name, "__metadata__") ){
     return zt_fail(err, SQLITE_ERROR, "safetensors cannot hold a tensor of this name; rename it");
   }
-  if( zt_has_nul(object.name.z, object.name.n) ){
-    return zt_fail(err, SQLITE_ERROR, "safetensors names cannot hold U+0000");
-  }
-  if( object.layout!=ZT_LAYOUT_DENSE ){
-    return zt_fail(err, SQLITE_ERROR,
-                   "safetensors holds dense tensors alone; format='dense' writes it dense");
-  }
-  if( safetensors_type_of(d, number)<0 ){
-    return zt_fail(err, SQLITE_ERROR, "safetensors cannot hold %s; give dtype 'f32'",
-                   data.element ? data.element->name : "bytes without a type");
-  }
-  for(uint32_t i=0; i<object.rank; i++) elements *= object.shape[i];
-  if( elements%data.element->elements!=0 ){
-    return zt_fail(err, SQLITE_ERROR, "safetensors cannot hold an odd number of %s elements; give"
-                   " dtype 'f8_e4m3fn'", data.element->name);
-  }
-  return SQLITE_OK;
+  if( zt_encoder_check_name("safetensors", "object", name, SAFETENSORS_HEADER_MOST, err)
+   || zt_encoder_check_dense("safetensors", d, number, safetensors_holds, err) ) return err->rc;
+  return safetensors_check_count(d, number, err);
 }
 
 static int safetensors_check_attribute(const zt_draft_attribute *attribute, bool of_object,
                                        zt_error *err){
-  if( of_object ){
-    return zt_fail(err, SQLITE_ERROR, "safetensors cannot hold attributes of an object;"
-                   " drop='attributes' leaves them out");
-  }
+  if( of_object ) return zt_encoder_fail_attribute("safetensors", err);
+  if( zt_encoder_check_name("safetensors", "attribute", attribute->key, SAFETENSORS_HEADER_MOST,
+                            err) ) return err->rc;
   if( attribute->value.n && attribute->value.p[0]>>5==ZT_CBOR_TEXT ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "safetensors holds text attributes alone; give '%.*s' as text",
                  zt_shown(attribute->key), attribute->key.z);
@@ -132,7 +134,7 @@ static void safetensors_put_tensor(zt_encoder_run *run, uint32_t number, uint64_
   zt_draft_data(run->draft, number, &data);
   safetensors_put_text(out, object.name);
   sqlite3_str_appendf(out, ":{\"dtype\":\"%s\",\"shape\":[",
-                      safetensors_types[safetensors_type_of(run->draft, number)].name);
+                      safetensors_types_sorted[safetensors_type_of(run->draft, number)].name);
   for(uint32_t i=0; i<object.rank; i++){
     sqlite3_str_appendf(out, "%s%llu", i ? "," : "", object.shape[i]);
   }

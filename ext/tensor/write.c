@@ -119,9 +119,11 @@ static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_st
   };
   (void)object;
   if( zt_part_open(&options, run->output, w->budget, &p.part, err)==SQLITE_OK
+   && zt_part_take(p.part, run->prefix, err)==SQLITE_OK
    && zt_supply_read(w->supplies, c.supply, w->encoder->rules, w->budget, write_take, &p,
                      err)==SQLITE_OK
    && zt_part_finish(p.part, out, text, &decoded, err)==SQLITE_OK ){
+    decoded -= run->prefix.n;
     if( decoded!=c.decoded_length ) write_fail_length(c.decoded_length, decoded, err);
     else zt_draft_store(run->draft, place, out->offset, out->length, zt_text_of(text), err);
   }

@@ -1,0 +1,80 @@
+/* Manifests of zTensor 1.2 and 2. See encoder_manifest.h. */
+#include "container/encoder_manifest.h"
+
+#include <assert.h>
+#include "core/host.h"
+
+int zt_encoder_compare_keys(zt_text a, zt_text b){
+  if( a.n!=b.n ) return a.n<b.n ? -1 : 1;
+  return zt_text_compare(a, b);
+}
+
+int zt_encoder_compare_objects(const zt_draft *draft, uint32_t a, uint32_t b){
+  return zt_encoder_compare_keys(zt_draft_name(draft, a), zt_draft_name(draft, b));
+}
+
+/* By insertion: there are few. */
+void zt_encoder_read_roles(const zt_draft *draft, uint32_t object,
+                           int (*compare)(zt_text, zt_text), zt_encoder_roles *out){
+  zt_draft_component component;
+  out->n = 0;
+  for(uint32_t at=0; (at = zt_draft_next_component(draft, object, at, &component))!=0; ){
+    uint32_t i = out->n++;
+    assert( out->n<=ZT_DRAFT_COMPONENTS );
+    for(; i>0 && compare(component.role, out->a[i-1].role)<0; i--){
+      out->a[i] = out->a[i-1];
+      out->place[i] = out->place[i-1];
+    }
+    out->a[i] = component;
+    out->place[i] = at;
+  }
+}
+
+void zt_encoder_put_attributes(const zt_draft *draft, uint32_t object, zt_cbor_out *out){
+  uint32_t n;
+  zt_draft_attribute *a = zt_draft_sort_attributes(draft, object, zt_encoder_compare_keys, &n,
+                                                   out->err);
+  if( n ){
+    zt_cbor_put_text(out, ZT_TEXT("attributes"));
+    zt_cbor_put_head(out, ZT_CBOR_MAP, n);
+  }
+  for(uint32_t i=0; i<n && !out->err->rc; i++){
+    zt_cbor_put_text(out, a[i].key);
+    zt_cbor_put_items(out, a[i].value);
+  }
+  sqlite3_free(a);
+}
+
+void zt_encoder_put_shape(const zt_draft_object *object, zt_cbor_out *out){
+  zt_cbor_put_text(out, ZT_TEXT("shape"));
+  zt_cbor_put_head(out, ZT_CBOR_ARRAY, object->rank);
+  for(uint32_t i=0; i<object->rank; i++) zt_cbor_put_uint(out, object->shape[i]);
+}
+
+int zt_encoder_align(zt_encoder_run *run, zt_error *err){
+  const uint64_t align = run->options->align, size = zt_output_size(run->output);
+  return zt_output_append_zeros(run->output, (align-size%align)%align, err);
+}
+
+int zt_encoder_check_manifest(const zt_cbor_out *manifest, zt_error *err){
+  if( err->rc || manifest->n<=ZT_MAX_MANIFEST ) return err->rc;
+  return zt_fail(err, SQLITE_TOOBIG, "the manifest would have %llu bytes, more than %llu",
+                 (unsigned long long)manifest->n, (unsigned long long)ZT_MAX_MANIFEST);
+}
+
+int zt_encoder_each(zt_encoder_run *run, zt_encoder_component append, void *context,
+                    zt_error *err){
+  const uint32_t n = zt_draft_objects(run->draft);
+  zt_encoder_roles roles;
+  for(uint32_t i=0; i<n && !err->rc; i++){
+    const uint32_t object = run->order[i];
+    zt_encoder_read_roles(run->draft, object, zt_text_compare, &roles);
+    for(uint32_t k=0; k<roles.n && !err->rc; k++){
+      err->object = zt_draft_name(run->draft, object);
+      err->component = roles.a[k].role;
+      append(context, object, &roles.a[k], roles.place[k]);
+    }
+  }
+  err->object.z = err->component.z = NULL;
+  return err->rc;
+}
