@@ -22,9 +22,11 @@
 #include <unistd.h>
 #include "core/host.h"
 
-#define OS_WRITE_MODE 0666        /* Of new files, before the umask */
-#define OS_WRITE_PRIVATE 0600     /* Of files that get another file's permission bits */
-#define OS_WRITE_BITS 0777        /* Permission bits: others give rights to whoever runs a file */
+/* Permission bits: of files that get another file's, of new ones before the umask, and all of them
+** but those that give rights to whoever runs a file */
+#define OS_WRITE_PRIVATE (S_IRUSR|S_IWUSR)
+#define OS_WRITE_MODE (S_IRUSR|S_IWUSR|S_IRGRP|S_IWGRP|S_IROTH|S_IWOTH)
+#define OS_WRITE_BITS (S_IRWXU|S_IRWXG|S_IRWXO)
 #define OS_WRITE_FD_PATH 32       /* Bytes of a descriptor's path in /proc */
 #define OS_WRITE_MAX ((size_t)1<<30)   /* Bytes in one call */
 #define OS_WRITE_NOREPLACE 1u     /* RENAME_NOREPLACE and RENAME_EXCHANGE of Linux */
@@ -176,7 +178,7 @@ int zt_os_sync(zt_file file){
 
 /* Closing any descriptor of a file makes a network's file system send what it holds back. */
 int zt_os_flush(zt_file file){
-  zt_file again;
+  zt_file again = -1;
   int rc = zt_os_duplicate(file, &again);
   if( rc ) return rc;
   errno = 0;
@@ -209,7 +211,10 @@ int zt_os_name(zt_file file, const char *path){
 /* Renames as the flags say. ENOTSUP where the system or the file system cannot: a filter of system
 ** calls says EPERM then. */
 static int os_write_rename_as(const char *from, const char *to, unsigned flags){
-#if defined(__linux__) && defined(SYS_renameat2)
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 28)
+  int rc;
+  OS_WRITE_UNINTERRUPTED( (rc = renameat2(AT_FDCWD, from, AT_FDCWD, to, flags))!=0 );
+#elif defined(__linux__) && defined(SYS_renameat2)
   long rc;
   OS_WRITE_UNINTERRUPTED( (rc = syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags))!=0 );
 #elif defined(RENAME_SWAP) && defined(RENAME_EXCL)

@@ -332,7 +332,7 @@ int zt_output_truncate(zt_output *o, uint64_t size, zt_error *err){
 }
 
 int zt_output_source(zt_output *o, zt_source **out, zt_error *err){
-  zt_file again;
+  zt_file again = -1;
   int n;
   *out = NULL;
   if( output_complete(o, err) ) return err->rc;
