@@ -8,10 +8,11 @@
 
 #include "core/os.h"
 
-/* Make a file for writing and reading back, in the directory that ends with path's last separator.
-** *unnamed: it has no name that lasts, and vanishes with the process or zt_os_close(); else path is
-** its name, and it is new (EEXIST). like: the file whose permission bits it gets, and whose owner if
-** the system allows that; NULL, or a file that is not there: it gets those of any new file. */
+/* Make a file for writing and reading back, in the directory that ends with path's last
+** separator. *unnamed: it has no name that lasts, and vanishes with the process or
+** zt_os_close(); else path is its name, and it is new (EEXIST). like: the file whose permission
+** bits it gets, and whose owner if the system allows that; NULL, or a file that is not there: it
+** gets those of any new file. */
 int zt_os_create(const char *path, const char *like, bool *unnamed, zt_file *out);
 
 /* 0 if a file may be made in the directory that ends with path's last separator, as far as that is

@@ -1,8 +1,8 @@
 /*
 ** Files in the making. See output.h.
 **
-** Bytes wait in a window until it is full. Many at once go to the file without a copy. In memory the
-** window is all there is, and grows.
+** Bytes wait in a window until it is full. Many at once go to the file without a copy. In memory
+** the window is all there is, and grows.
 */
 #include "core/output.h"
 
@@ -16,6 +16,11 @@
 #define OUTPUT_DIRECT ((size_t)64<<10)     /* So many bytes, or more, are not copied to the window */
 #define OUTPUT_MEMORY_LEAST ((size_t)4096)
 #define OUTPUT_TRIES 8                     /* Names that are taken, or targets that come and go */
+#ifdef EDQUOT
+# define OUTPUT_QUOTA EDQUOT
+#else
+# define OUTPUT_QUOTA ENOSPC               /* Windows has one for both */
+#endif
 #define OUTPUT_TOO_BIG (-1)                /* Beside errno values: more than memory may have */
 
 struct zt_output {
@@ -43,7 +48,7 @@ struct zt_output {
 
 static int output_fail_os(const char *doing, int n, zt_error *err){
   char buffer[ZT_OS_MESSAGE];
-  const bool full = n==ENOSPC || n==EDQUOT || n==EFBIG;
+  const bool full = n==ENOSPC || n==OUTPUT_QUOTA || n==EFBIG;
   if( n==ENOMEM ) return zt_fail_nomem(err);
   if( !err->rc ) err->system = n;
   return zt_fail(err, full ? SQLITE_FULL : SQLITE_IOERR, "%s: %s", doing,
@@ -453,8 +458,8 @@ static int output_place_over(zt_output *o, zt_kind *kind){
   return 0;
 }
 
-/* Puts the old file back, or nothing if there was none. A file that another process has put into the
-** target's place since then stays. */
+/* Puts the old file back, or nothing if there was none. A file that another process has put into
+** the target's place since then stays. */
 static int output_put_back(zt_output *o){
   zt_stat own, there;
   int n = zt_os_fstat(o->file, &own);

@@ -1,12 +1,12 @@
 /*
-** A file in the making: bytes that are appended, and a file that has its name only when all of it
-** is on the disk. In memory, the same with a bound on its size. Interface to code in output.c; the
-** system calls are in os_write_posix.c and os_write_windows.c.
+** A file in the making: bytes that are appended, and a file that has its name only when all of
+** it is on the disk. In memory, the same with a bound on its size. Interface to code in
+** output.c; the system calls are in os_write_posix.c and os_write_windows.c.
 **
-** A file is made in its target's directory: without a name where the system allows that (O_TMPFILE),
-** so that nothing is left of a process that dies; else as `.NAME.*.partial`. The target is a regular
-** file or missing; symbolic links are followed once, when the output is opened. The steps of a commit
-** are, in this order:
+** A file is made in its target's directory: without a name where the system allows that
+** (O_TMPFILE), so that nothing is left of a process that dies; else as `.NAME.*.partial`. The
+** target is a regular file or missing; symbolic links are followed once, when the output is
+** opened. The steps of a commit are, in this order:
 **
 **   zt_output_sync()     the bytes are on the disk (fsync)
 **   zt_output_place()    the target is the new file, and so says the directory (fsync); the old
@@ -15,13 +15,13 @@
 **   zt_output_undo()     instead: the target is the old file again, or missing, as before
 **
 ** Between any two system calls the target is the old file or the new one. The two files exchange
-** their names where the system can do that in one instant. Elsewhere the old file gets a second name
-** (a hard link) first; where it cannot have one, the replacement fails.
+** their names where the system can do that in one instant. Elsewhere the old file gets a second
+** name (a hard link) first; where it cannot have one, the replacement fails.
 **
-** zt_output_close() leaves nothing of a file that was not placed, and undoes one that was placed but
-** not kept. The first failure of a file sticks: what follows fails in the same way, so that no
-** second fsync() hides that the first one failed. Messages begin with the place in err, which the
-** caller sets.
+** zt_output_close() leaves nothing of a file that was not placed, and undoes one that was placed
+** but not kept. The first failure of a file sticks: what follows fails in the same way, so that
+** no second fsync() hides that the first one failed. Messages begin with the place in err, which
+** the caller sets.
 */
 #ifndef ZT_CORE_OUTPUT_H
 #define ZT_CORE_OUTPUT_H
@@ -41,12 +41,13 @@ typedef enum zt_output_mode {
   ZT_OUTPUT_UPDATE       /* The target must exist */
 } zt_output_mode;
 
-/* Fail as zt_output_open() would if it were called now, as far as can be known without making a file:
-** for an early answer. */
+/* Fail as zt_output_open() would if it were called now, as far as can be known without making a
+** file: for an early answer. */
 int zt_output_check(const char *path, zt_output_mode mode, zt_error *err);
 
 /* Begin a file. sync: fsync() where the table above says so. *out is NULL after a failure:
-** SQLITE_ERROR for a target that cannot be, SQLITE_FULL or SQLITE_IOERR for what the system says. */
+** SQLITE_ERROR for a target that cannot be, SQLITE_FULL or SQLITE_IOERR for what the system
+** says. */
 int zt_output_open(const char *path, zt_output_mode mode, bool sync, zt_output **out,
                    zt_error *err);
 
@@ -80,8 +81,8 @@ int zt_output_truncate(zt_output *o, uint64_t size, zt_error *err);
 ** forgotten while it is open; an output in memory must outlive it. Its path is the target's. */
 int zt_output_source(zt_output *o, zt_source **out, zt_error *err);
 
-/* Of a file, in the order above. After a failure of place the target is as before. place calls sync
-** if that was not done. */
+/* Of a file, in the order above. After a failure of place the target is as before. place calls
+** sync if that was not done. */
 int zt_output_sync(zt_output *o, zt_error *err);
 int zt_output_place(zt_output *o, zt_error *err);
 void zt_output_keep(zt_output *o);
