@@ -53,7 +53,7 @@ static bool os_write_may_stay_unnamed(int fd, bool private){
   char path[OS_WRITE_FD_PATH];
   struct stat s;
   os_write_fd_path(fd, path);
-  if( access(path, F_OK) || fstat(fd, &s) ) return false;
+  if( faccessat(AT_FDCWD, path, F_OK, 0) || fstat(fd, &s) ) return false;
   return private || (s.st_mode & OS_WRITE_BITS)!=OS_WRITE_MODE;
 }
 

@@ -13,7 +13,7 @@
 
 #define OUTPUT_NAME 200                    /* Bytes of the target's name in a hidden one, at most */
 #define OUTPUT_ZEROS ((size_t)4096)        /* So many zeros, or more, become a hole */
-#define OUTPUT_DIRECT ((size_t)64<<10)     /* So many bytes, or more, are not copied to the window */
+#define OUTPUT_DIRECT ((size_t)64<<10)     /* So many bytes, or more, are not copied first */
 #define OUTPUT_MEMORY_LEAST ((size_t)4096)
 #define OUTPUT_TRIES 8                     /* Names that are taken, or targets that come and go */
 #ifdef EDQUOT

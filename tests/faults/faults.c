@@ -237,6 +237,19 @@ int fchown(int fd, uid_t user, gid_t group){
   return write_fails("fchown", fd, NULL, NULL, 0) ? -1 : (int)syscall(SYS_fchown, fd, user, group);
 }
 
+/* A second descriptor: the only use that there is. */
+int fcntl(int fd, int command, ...){
+  va_list ap;
+  va_start(ap, command);
+  const long argument = va_arg(ap, long);
+  va_end(ap);
+  const bool of_test = !watched(path_of(fd));
+  if( command==F_DUPFD_CLOEXEC && write_fails("fcntl", fd, NULL, NULL, 0) ) return -1;
+  const int again = (int)syscall(SYS_fcntl, fd, command, argument);
+  if( command==F_DUPFD_CLOEXEC && again>=0 && again<FILES && !of_test ) memmove(files[again], files[fd], PATH_MAX);
+  return again;
+}
+
 /* A name for the file of a descriptor, by its path in /proc; that name is the path asked about. */
 int linkat(int from, const char *path, int to, const char *other, int flags){
   int fd = -1;

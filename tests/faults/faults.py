@@ -27,6 +27,9 @@ ERRORS = {
     "madvise": ["ENOMEM", "EINVAL", "EAGAIN"],
     "mmap": ["ENOMEM", "EAGAIN", "EPERM"],
     "clock_gettime": ["EINVAL"],
+}
+# Those of the calls that write; reading makes none of them.
+WRITING = {
     "open:create": ["EACCES", "EMFILE", "ENOSPC", "EDQUOT", "EIO", "EROFS", "EEXIST"],
     "open:tmpfile": ["EOPNOTSUPP", "EISDIR", "EACCES", "EMFILE", "ENOSPC", "EDQUOT", "EIO"],
     "pwrite": ["ENOSPC", "EDQUOT", "EIO", "EFBIG", "EROFS"],
@@ -34,6 +37,7 @@ ERRORS = {
     "fsync": ["ENOSPC", "EDQUOT", "EIO"],
     "fchmod": ["EPERM", "EIO", "EROFS"],
     "fchown": ["EPERM", "EIO"],
+    "fcntl": ["EMFILE", "EINVAL"],
     "faccessat": ["EACCES", "EROFS", "EIO"],
     "linkat": ["ENOSPC", "EDQUOT", "EIO", "EPERM", "EROFS", "EMLINK"],
     "link": ["ENOSPC", "EDQUOT", "EIO", "EPERM", "EOPNOTSUPP", "EMLINK"],
