@@ -5,6 +5,7 @@ OPT ?= -O2 -g -flto=auto
 PYTHON ?= /usr/bin/python3
 SECONDS ?= 30
 COUNT ?= 100000
+KILLS ?= 20
 prefix ?= /usr/local
 libdir ?= $(prefix)/lib
 datadir ?= $(prefix)/share
@@ -164,8 +165,13 @@ build/faults.so: tests/faults/faults.c Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(WARN) -O2 -fPIC -shared $(CPPFLAGS) -o $@ $< -ldl
 
-faults: all build/faults.so         ## run tests while system calls fail or are interrupted, and files change
-	LD_PRELOAD=$(CURDIR)/build/faults.so $(PYTHON) -m pytest -q tests/faults
+# Writing without SQL
+$(B)/faults/write_file.so: tests/faults/write_file.c $(LIB:ext/%.c=$(B)/ext/%.o)
+	@mkdir -p $(@D)
+	$(PROGRAM) -shared
+
+faults: all build/faults.so build/static/faults/write_file.so ## run tests while system calls fail or are interrupted, and files change
+	KILLS=$(KILLS) LD_PRELOAD=$(CURDIR)/build/faults.so $(PYTHON) -m pytest -q tests/faults
 
 # --- Longer checks ---
 

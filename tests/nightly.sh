@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 step ci bash .ci/run
 step analyze make analyze
 step valgrind make valgrind
+step kills make faults KILLS=300
 step interop make interop
 step asan make asan
 tests_ran asan

@@ -9,13 +9,9 @@
 #include "core/os_system.h"
 
 #ifdef _WIN32
-#ifndef _WIN32_WINNT
-# define _WIN32_WINNT 0x0601
-#endif
-#define WIN32_LEAN_AND_MEAN
 #include <errno.h>
-#include <windows.h>
 #include "core/host.h"
+#include "core/os_wide.h"
 
 #define OS_TICK (ZT_SECOND/64)           /* Longest tick of the clock of file times */
 #define OS_HOST 255                      /* Most UTF-16 units of a host's name */
@@ -23,10 +19,8 @@
 #define OS_EPOCH INT64_C(116444736000000000)   /* Units from 1601 to 1970 */
 #define OS_READ_MAX ((size_t)64<<20)     /* Bytes in one call; networks refuse much longer calls */
 #define OS_ENTRY_MAX_BYTES (3*MAX_PATH)  /* A name of MAX_PATH UTF-16 units, in UTF-8 */
-#define OS_SHORT_PATH (MAX_PATH-12)      /* UTF-16 units of a path that every function accepts
-                                         ** unchanged */
 
-static int os_errno_of(DWORD error){
+int zt_os_errno_of(DWORD error){
   switch( error ){
     case ERROR_SUCCESS: return 0;
     case ERROR_FILE_NOT_FOUND:
@@ -45,6 +39,13 @@ static int os_errno_of(DWORD error){
     case ERROR_ACCESS_DENIED:
     case ERROR_SHARING_VIOLATION:
     case ERROR_LOCK_VIOLATION: return EACCES;
+    case ERROR_FILE_EXISTS:
+    case ERROR_ALREADY_EXISTS: return EEXIST;
+    case ERROR_DISK_FULL:
+    case ERROR_HANDLE_DISK_FULL: return ENOSPC;
+    case ERROR_WRITE_PROTECT: return EROFS;
+    case ERROR_INVALID_FUNCTION:
+    case ERROR_NOT_SUPPORTED: return ENOTSUP;
     default: return EIO;
   }
 }
@@ -87,18 +88,11 @@ static bool os_is_verbatim(const wchar_t *path){
   return path[0]==L'\\' && path[1]==L'\\' && (path[2]==L'?' || path[2]==L'.') && path[3]==L'\\';
 }
 
-/* A path in UTF-16. */
-typedef struct os_wide {
-  wchar_t *z;                    /* Owned, or `brief` */
-  wchar_t brief[OS_SHORT_PATH];
-} os_wide;
-
-/* Converts a path and appends suffix. Returns 0 or the errno value. */
-static int os_widen(os_wide *w, const char *path, const wchar_t *suffix){
+int zt_os_widen(zt_os_wide *w, const char *path, const wchar_t *suffix){
   const size_t nSuffix = wcslen(suffix);
   /* Counts the NUL */
   int n = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
-  bool is_short = n>0 && (size_t)n+nSuffix<=OS_SHORT_PATH;
+  bool is_short = n>0 && (size_t)n+nSuffix<=ZT_OS_SHORT_PATH;
   w->z = w->brief;
   if( n<=0 ) return EILSEQ;
   if( !is_short ) w->z = sqlite3_malloc64(((size_t)n+nSuffix)*sizeof(*w->z));
@@ -109,7 +103,7 @@ static int os_widen(os_wide *w, const char *path, const wchar_t *suffix){
   return w->z ? 0 : ENOMEM;
 }
 
-static void os_wide_clear(os_wide *w){
+void zt_os_wide_clear(zt_os_wide *w){
   if( w->z!=w->brief ) sqlite3_free(w->z);
 }
 
@@ -131,7 +125,7 @@ char *zt_os_host(zt_error *err){
   DWORD n = OS_HOST;
   char *out;
   if( !GetComputerNameExW(ComputerNameDnsHostname, name, &n) ){
-    zt_fail_os(err, "tell the host's name", os_errno_of(GetLastError()));
+    zt_fail_os(err, "tell the host's name", zt_os_errno_of(GetLastError()));
     return NULL;
   }
   out = os_narrow(name);
@@ -169,13 +163,13 @@ static HANDLE os_handle_of(zt_file file){
 static HANDLE os_open_path(const char *path, DWORD access, DWORD flags, int *error_number){
   const DWORD share = FILE_SHARE_READ|FILE_SHARE_WRITE|FILE_SHARE_DELETE;
   HANDLE h = INVALID_HANDLE_VALUE;
-  os_wide w;
-  *error_number = os_widen(&w, path, L"");
+  zt_os_wide w;
+  *error_number = zt_os_widen(&w, path, L"");
   if( *error_number==0 ){
     h = CreateFileW(w.z, access, share, NULL, OPEN_EXISTING, flags, NULL);
-    if( h==INVALID_HANDLE_VALUE ) *error_number = os_errno_of(GetLastError());
+    if( h==INVALID_HANDLE_VALUE ) *error_number = zt_os_errno_of(GetLastError());
   }
-  os_wide_clear(&w);
+  zt_os_wide_clear(&w);
   return h;
 }
 
@@ -203,7 +197,7 @@ static int os_from_handle(HANDLE h, zt_stat *out){
   }
   if( !GetFileInformationByHandle(h, &file)
    || !GetFileInformationByHandleEx(h, FileBasicInfo, &basic, sizeof(basic)) ){
-    return os_errno_of(GetLastError());
+    return zt_os_errno_of(GetLastError());
   }
   out->kind = basic.FileAttributes & FILE_ATTRIBUTE_DIRECTORY ? ZT_KIND_DIRECTORY : ZT_KIND_FILE;
   out->id = (zt_identity){
@@ -241,12 +235,12 @@ int zt_os_stat(const char *path, zt_stat *out){
 }
 
 int zt_os_exists(const char *path){
-  os_wide w;
-  int error_number = os_widen(&w, path, L"");
+  zt_os_wide w;
+  int error_number = zt_os_widen(&w, path, L"");
   if( error_number==0 && GetFileAttributesW(w.z)==INVALID_FILE_ATTRIBUTES ){
-    error_number = os_errno_of(GetLastError());
+    error_number = zt_os_errno_of(GetLastError());
   }
-  os_wide_clear(&w);
+  zt_os_wide_clear(&w);
   return error_number;
 }
 
@@ -265,11 +259,11 @@ char *zt_os_resolve(const char *path, int *error_number){
   DWORD n;
   if( h==INVALID_HANDLE_VALUE ) return NULL;
   n = GetFinalPathNameByHandleW(h, NULL, 0, 0);   /* Counts the NUL */
-  if( n==0 ) *error_number = os_errno_of(GetLastError());
+  if( n==0 ) *error_number = zt_os_errno_of(GetLastError());
   else wide = sqlite3_malloc64((n+1)*sizeof(*wide));
   if( wide ){
     DWORD written = GetFinalPathNameByHandleW(h, wide, n+1, 0);   /* Does not count it */
-    if( written==0 ) *error_number = os_errno_of(GetLastError());
+    if( written==0 ) *error_number = zt_os_errno_of(GetLastError());
     else if( written>n ) *error_number = EAGAIN;   /* The file was renamed meanwhile */
     else out = os_narrow(os_plain(wide));
     sqlite3_free(wide);
@@ -296,7 +290,7 @@ int64_t zt_os_read_once(zt_file file, uint64_t offset, void *buffer, size_t n, i
   if( n>OS_READ_MAX ) n = OS_READ_MAX;
   if( ReadFile(os_handle_of(file), buffer, (DWORD)n, &n_read, &at) ) return n_read;
   if( GetLastError()==ERROR_HANDLE_EOF ) return 0;
-  *error_number = os_errno_of(GetLastError());
+  *error_number = zt_os_errno_of(GetLastError());
   return -1;
 }
 
@@ -342,19 +336,19 @@ struct zt_directory {
 
 zt_directory *zt_os_opendir(const char *path, int *error_number){
   zt_directory *d = sqlite3_malloc64(sizeof(*d));
-  os_wide w;
+  zt_os_wide w;
   if( !d ){
     *error_number = ENOMEM;
     return NULL;
   }
   d->read = true;
-  *error_number = os_widen(&w, path, L"\\*");
+  *error_number = zt_os_widen(&w, path, L"\\*");
   if( *error_number==0 ){
     d->handle = FindFirstFileExW(w.z, FindExInfoBasic, &d->entry, FindExSearchNameMatch, NULL,
                                  FIND_FIRST_EX_LARGE_FETCH);
-    if( d->handle==INVALID_HANDLE_VALUE ) *error_number = os_errno_of(GetLastError());
+    if( d->handle==INVALID_HANDLE_VALUE ) *error_number = zt_os_errno_of(GetLastError());
   }
-  os_wide_clear(&w);
+  zt_os_wide_clear(&w);
   if( *error_number==0 ) return d;
   sqlite3_free(d);
   return NULL;
@@ -372,7 +366,7 @@ const char *zt_os_readdir(zt_directory *d, zt_kind *kind, int *error_number){
   for(;;){
     if( !d->read && !FindNextFileW(d->handle, &d->entry) ){
       DWORD error = GetLastError();
-      *error_number = error==ERROR_NO_MORE_FILES ? 0 : os_errno_of(error);
+      *error_number = error==ERROR_NO_MORE_FILES ? 0 : zt_os_errno_of(error);
       return NULL;
     }
     d->read = false;

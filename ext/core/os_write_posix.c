@@ -1,7 +1,7 @@
 /* Writing files: POSIX. See os_write.h. */
 /* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the C library's */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1   /* O_TMPFILE */
+#define _GNU_SOURCE 1   /* O_TMPFILE, renameat2() */
 #endif
 #ifndef _FILE_OFFSET_BITS
 #define _FILE_OFFSET_BITS 64
@@ -12,50 +12,101 @@
 #ifndef _WIN32
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#ifdef __linux__
+# include <sys/syscall.h>
+#endif
 #include <unistd.h>
 #include "core/host.h"
 
-#define OS_WRITE_MODE 0666    /* Of new files, before the umask */
-#define OS_WRITE_FD_PATH 32   /* Bytes of a descriptor's path in /proc */
+/* Permission bits: of files that get another file's, of new ones before the umask, and all of them
+** but those that give rights to whoever runs a file */
+#define OS_WRITE_PRIVATE (S_IRUSR|S_IWUSR)
+#define OS_WRITE_MODE (S_IRUSR|S_IWUSR|S_IRGRP|S_IWGRP|S_IROTH|S_IWOTH)
+#define OS_WRITE_BITS (S_IRWXU|S_IRWXG|S_IRWXO)
+#define OS_WRITE_FD_PATH 32       /* Bytes of a descriptor's path in /proc */
+#define OS_WRITE_MAX ((size_t)1<<30)   /* Bytes in one call */
+#define OS_WRITE_NOREPLACE 1u     /* RENAME_NOREPLACE and RENAME_EXCHANGE of Linux */
+#define OS_WRITE_EXCHANGE 2u
 
-/* Make a call until it was not a signal that ended it. */
+/* Repeats a call that a signal interrupted. errno is 0 unless the call failed and set it. */
 #define OS_WRITE_UNINTERRUPTED(failed) do errno = 0; while( (failed) && errno==EINTR )
 
-static void os_fd_path(int fd, char out[OS_WRITE_FD_PATH]){
+/* --- Making files --- */
+
+/* The directory that ends with the path's last separator, owned. NULL if memory is short. */
+static char *os_write_directory(const char *path){
+  const size_t n = (size_t)(zt_path_name(path)-path);
+  return sqlite3_mprintf("%.*s", n ? (int)n : 1, n ? path : ".");
+}
+
+static void os_write_fd_path(int fd, char out[OS_WRITE_FD_PATH]){
   snprintf(out, OS_WRITE_FD_PATH, "/proc/self/fd/%d", fd);
 }
 
-/* A file without a name in a directory; -1 where the system has none, or could not name it later. */
-static int os_create_unnamed(const char *directory){
-#ifdef O_TMPFILE
+/* True if an unnamed file can get a name later, and has the permission bits that a named one would
+** have. Before Linux 6.0, some file systems gave unnamed files all bits, whatever the umask. */
+static bool os_write_may_stay_unnamed(int fd, bool private){
   char path[OS_WRITE_FD_PATH];
+  struct stat s;
+  os_write_fd_path(fd, path);
+  if( faccessat(AT_FDCWD, path, F_OK, 0) || fstat(fd, &s) ) return false;
+  return private || (s.st_mode & OS_WRITE_BITS)!=OS_WRITE_MODE;
+}
+
+/* A file without a name in path's directory; -1 where the system has none, or could not name it
+** later. */
+static int os_write_create_unnamed(const char *path, bool private){
+#ifdef O_TMPFILE
+  const mode_t mode = private ? OS_WRITE_PRIVATE : OS_WRITE_MODE;
+  char *directory = os_write_directory(path);
   int fd;
-  OS_WRITE_UNINTERRUPTED( (fd = open(directory, O_TMPFILE|O_RDWR|O_CLOEXEC, OS_WRITE_MODE))<0 );
-  if( fd<0 ) return -1;
-  os_fd_path(fd, path);
-  if( access(path, F_OK)==0 ) return fd;
+  if( !directory ) return -1;
+  OS_WRITE_UNINTERRUPTED( (fd = open(directory, O_TMPFILE|O_RDWR|O_CLOEXEC, mode))<0 );
+  sqlite3_free(directory);
+  if( fd<0 || os_write_may_stay_unnamed(fd, private) ) return fd;
   close(fd);
 #else
-  (void)directory;
+  (void)path;
+  (void)private;
 #endif
   return -1;
 }
 
-int zt_os_create(const char *path, int mode, bool *unnamed, zt_file *out){
-  const size_t n = (size_t)(zt_path_name(path)-path);
-  char *directory = sqlite3_mprintf("%.*s", n ? (int)n : 1, n ? path : ".");
+/* Gives a file the rights of another one. The owner is changed where that is allowed, which is for
+** root. A file system without permission bits shows the same ones for all files. */
+static int os_write_take_rights(int fd, const struct stat *like){
+  struct stat own;
+  int rc;
+  OS_WRITE_UNINTERRUPTED( (rc = fstat(fd, &own))!=0 );
+  if( rc ) return errno;
+  if( own.st_uid!=like->st_uid || own.st_gid!=like->st_gid ){
+    OS_WRITE_UNINTERRUPTED( (rc = fchown(fd, like->st_uid, like->st_gid))!=0 );
+    if( rc ) OS_WRITE_UNINTERRUPTED( (rc = fchown(fd, (uid_t)-1, like->st_gid))!=0 );
+  }
+  if( ((own.st_mode ^ like->st_mode) & OS_WRITE_BITS)==0 ) return 0;
+  OS_WRITE_UNINTERRUPTED( (rc = fchmod(fd, like->st_mode & OS_WRITE_BITS))!=0 );
+  return rc ? errno : 0;
+}
+
+int zt_os_create(const char *path, const char *like, bool *unnamed, zt_file *out){
+  const int flags = O_CREAT|O_EXCL|O_RDWR|O_CLOEXEC;
+  struct stat s;
   int fd, rc = 0;
-  if( !directory ) return ENOMEM;
-  fd = os_create_unnamed(directory);
+  if( like ) OS_WRITE_UNINTERRUPTED( (rc = stat(like, &s))!=0 );
+  if( rc && !zt_os_absent(errno) ) return errno;
+  if( rc ) like = NULL;
+  fd = os_write_create_unnamed(path, like!=NULL);
   *unnamed = fd>=0;
-  sqlite3_free(directory);
   if( fd<0 ){
-    OS_WRITE_UNINTERRUPTED( (fd = open(path, O_CREAT|O_EXCL|O_RDWR|O_CLOEXEC, OS_WRITE_MODE))<0 );
+    const mode_t mode = like ? OS_WRITE_PRIVATE : OS_WRITE_MODE;
+    OS_WRITE_UNINTERRUPTED( (fd = open(path, flags, mode))<0 );
     if( fd<0 ) return errno;
   }
-  if( mode>=0 && fchmod(fd, (mode_t)mode) ) rc = errno;
+  rc = like ? os_write_take_rights(fd, &s) : 0;
   if( rc ){
     close(fd);
     if( !*unnamed ) unlink(path);
@@ -65,25 +116,43 @@ int zt_os_create(const char *path, int mode, bool *unnamed, zt_file *out){
   return 0;
 }
 
-int zt_os_mode(const char *path, int *mode){
-  struct stat s;
+int zt_os_may_create(const char *path){
+  char *directory = os_write_directory(path);
   int rc;
-  OS_WRITE_UNINTERRUPTED( (rc = stat(path, &s))!=0 );
-  if( rc ) return errno;
-  *mode = (int)(s.st_mode & 0777);
+  if( !directory ) return ENOMEM;
+  OS_WRITE_UNINTERRUPTED( (rc = faccessat(AT_FDCWD, directory, W_OK|X_OK, AT_EACCESS))!=0 );
+  rc = rc ? errno : 0;
+  sqlite3_free(directory);
+  return rc;
+}
+
+uint64_t zt_os_size_limit(void){
+  struct rlimit most;
+  if( getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur==RLIM_INFINITY ) return INT64_MAX;
+  return most.rlim_cur<(rlim_t)INT64_MAX ? (uint64_t)most.rlim_cur : INT64_MAX;
+}
+
+int zt_os_duplicate(zt_file file, zt_file *out){
+  int fd;
+  OS_WRITE_UNINTERRUPTED( (fd = fcntl((int)file, F_DUPFD_CLOEXEC, 0))<0 );
+  if( fd<0 ) return errno;
+  *out = fd;
   return 0;
 }
+
+/* --- Bytes --- */
 
 int zt_os_write(zt_file file, uint64_t offset, const void *p, size_t n){
   const uint8_t *at = p;
   while( n>0 ){
-    ssize_t got;
-    OS_WRITE_UNINTERRUPTED( (got = pwrite((int)file, at, n, (off_t)offset))<0 );
-    if( got<0 ) return errno;
-    if( got==0 ) return EIO;
-    at += got;
-    offset += (uint64_t)got;
-    n -= (size_t)got;
+    const size_t some = n<OS_WRITE_MAX ? n : OS_WRITE_MAX;
+    ssize_t n_written;
+    OS_WRITE_UNINTERRUPTED( (n_written = pwrite((int)file, at, some, (off_t)offset))<0 );
+    if( n_written<0 ) return errno;
+    if( n_written==0 ) return EIO;
+    at += n_written;
+    offset += (uint64_t)n_written;
+    n -= (size_t)n_written;
   }
   return 0;
 }
@@ -97,17 +166,27 @@ int zt_os_truncate(zt_file file, uint64_t size){
 int zt_os_sync(zt_file file){
   int rc;
 #ifdef F_FULLFSYNC
-  /* Where fsync() leaves bytes in the disk's own memory */
+  /* fsync() leaves bytes in the disk's own memory there. A file system on a network has no other
+  ** way. */
   OS_WRITE_UNINTERRUPTED( (rc = fcntl((int)file, F_FULLFSYNC))!=0 );
   if( rc==0 ) return 0;
+  if( errno!=ENOTSUP && errno!=EINVAL && errno!=ENOTTY ) return errno;
 #endif
   OS_WRITE_UNINTERRUPTED( (rc = fsync((int)file))!=0 );
   return rc ? errno : 0;
 }
 
+/* Closing any descriptor of a file makes a network's file system send what it holds back. */
+int zt_os_flush(zt_file file){
+  zt_file again = -1;
+  int rc = zt_os_duplicate(file, &again);
+  if( rc ) return rc;
+  errno = 0;
+  return close((int)again) && errno!=EINTR ? errno : 0;   /* It is closed after EINTR, too */
+}
+
 int zt_os_sync_directory(const char *path){
-  const size_t n = (size_t)(zt_path_name(path)-path);
-  char *directory = sqlite3_mprintf("%.*s", n ? (int)n : 1, n ? path : ".");
+  char *directory = os_write_directory(path);
   int fd, rc;
   if( !directory ) return ENOMEM;
   OS_WRITE_UNINTERRUPTED( (fd = open(directory, O_RDONLY|O_DIRECTORY|O_CLOEXEC))<0 );
@@ -119,12 +198,50 @@ int zt_os_sync_directory(const char *path){
   return rc==EINVAL || rc==ENOTSUP ? 0 : rc;   /* File systems without such a thing */
 }
 
+/* --- Names --- */
+
 int zt_os_name(zt_file file, const char *path){
   char from[OS_WRITE_FD_PATH];
   int rc;
-  os_fd_path((int)file, from);
+  os_write_fd_path((int)file, from);
   OS_WRITE_UNINTERRUPTED( (rc = linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW))!=0 );
   return rc ? errno : 0;
+}
+
+/* Renames as the flags say. ENOTSUP where the system or the file system cannot: a filter of system
+** calls says EPERM then. */
+static int os_write_rename_as(const char *from, const char *to, unsigned flags){
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 28)
+  int rc;
+  OS_WRITE_UNINTERRUPTED( (rc = renameat2(AT_FDCWD, from, AT_FDCWD, to, flags))!=0 );
+#elif defined(__linux__) && defined(SYS_renameat2)
+  long rc;
+  OS_WRITE_UNINTERRUPTED( (rc = syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags))!=0 );
+#elif defined(RENAME_SWAP) && defined(RENAME_EXCL)
+  int rc;
+  const unsigned own = flags==OS_WRITE_EXCHANGE ? RENAME_SWAP : RENAME_EXCL;
+  OS_WRITE_UNINTERRUPTED( (rc = renamex_np(from, to, own))!=0 );
+#else
+  const int rc = -1;
+  (void)from;
+  (void)to;
+  (void)flags;
+  errno = ENOTSUP;
+#endif
+  if( rc==0 ) return 0;
+  return errno==EINVAL || errno==ENOSYS || errno==EOPNOTSUPP || errno==EPERM ? ENOTSUP : errno;
+}
+
+int zt_os_rename_new(const char *from, const char *to){
+  int rc = os_write_rename_as(from, to, OS_WRITE_NOREPLACE);
+  if( rc!=ENOTSUP ) return rc;
+  rc = zt_os_link(from, to);
+  if( rc==0 ) zt_os_remove(from);
+  return rc;
+}
+
+int zt_os_exchange(const char *path, const char *other){
+  return os_write_rename_as(path, other, OS_WRITE_EXCHANGE);
 }
 
 int zt_os_link(const char *path, const char *second){
@@ -148,7 +265,7 @@ int zt_os_remove(const char *path){
 uint64_t zt_os_random(void){
   uint64_t n;
   sqlite3_randomness(sizeof(n), &n);
-  return n;
+  return n ^ (uint64_t)getpid()<<32;   /* A process and its child have the same numbers */
 }
 
 #endif

@@ -55,6 +55,27 @@ int zt_source_open_image(zt_span image, zt_source **out, zt_error *err){
   return SQLITE_OK;
 }
 
+int zt_source_open_file(zt_file file, const char *path, zt_source **out, zt_error *err){
+  zt_source *s = source_new(path, err);
+  zt_stat state;
+  int n;
+  *out = NULL;
+  if( !s ){
+    zt_os_close(file);
+    return err->rc;
+  }
+  s->file = file;
+  n = zt_os_fstat(file, &state);
+  if( n ){
+    zt_source_close(s);
+    return zt_fail_os(err, "read", n);
+  }
+  s->id = state.id;
+  s->size = state.id.size;
+  *out = s;
+  return SQLITE_OK;
+}
+
 void zt_source_close(zt_source *s){
   if( !s ) return;
   zt_source_end(s);

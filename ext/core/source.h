@@ -31,6 +31,9 @@ void zt_source_end(zt_source *s);
 /* Opens an image in memory, which must not change until the source is closed. */
 int zt_source_open_image(zt_span image, zt_source **out, zt_error *err);
 
+/* Takes a file that is open for reading, even after a failure. */
+int zt_source_open_file(zt_file file, const char *path, zt_source **out, zt_error *err);
+
 void zt_source_close(zt_source *s);
 
 /* The size in bytes when it was opened. */

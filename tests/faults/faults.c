@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -39,6 +40,17 @@ typedef struct directory {
   char path[PATH_MAX];
 } directory;
 
+/* What a call that writes is about to do, for the question to look at. */
+typedef struct detail {
+  int fd;                 /* Of the file; -1: none */
+  const void *bytes;      /* pwrite() */
+  size_t n;
+  int64_t offset;         /* pwrite(); ftruncate(): the size */
+  char other[PATH_MAX];   /* The second path: of link() and linkat(), and of rename() and renameat2() */
+  unsigned flags;         /* open(), renameat2() */
+} detail;
+
+static detail now;        /* One thread writes */
 static question *ask;     /* NULL: nobody asks */
 static char root[PATH_MAX];
 static size_t nRoot;
@@ -51,12 +63,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   /* Guards the directo
 /* The test's interface: what is called below `below` is asked about from now on; NULL ends it. */
 void zt_faults(question *q, const char *below, int with_pathless);
 int zt_faults_open(void);
+const detail *zt_faults_detail(void);
 
 void zt_faults(question *q, const char *below, int with_pathless){
   ask = q;
   pathless = with_pathless!=0;
   nRoot = strlen(below);
   memcpy(root, below, nRoot+1);
+}
+
+const detail *zt_faults_detail(void){
+  return &now;
 }
 
 /* How many files and directories below the root are open. */
@@ -135,7 +152,12 @@ int open(const char *path, int flags, ...){
     mode = va_arg(ap, mode_t);
     va_end(ap);
   }
-  if( path_fails("open", path) ) return -1;
+  if( flags & (O_CREAT|__O_TMPFILE) ){
+    now = (detail){ .fd = -1, .flags = (unsigned)flags };
+    if( path_fails(flags & O_CREAT ? "open:create" : "open:tmpfile", path) ) return -1;
+  }else if( path_fails("open", path) ){
+    return -1;
+  }
   fd = openat(AT_FDCWD, path, flags, mode);
   if( fd>=0 && fd<FILES && !of_test ) strcpy(files[fd], path);
   return fd;
@@ -176,6 +198,85 @@ char *realpath(const char *restrict path, char *restrict out){
 
 int fstat(int fd, struct stat *out){
   return path_fails("fstat", path_of(fd)) ? -1 : fstatat(fd, "", out, AT_EMPTY_PATH);
+}
+
+/* --- The calls that write --- */
+
+/* True if a call that writes is to fail: to a file, and to names. */
+static bool write_fails(const char *call, int fd, const void *bytes, size_t *n, off_t offset){
+  if( !watched(path_of(fd)) ) return false;
+  now = (detail){ .fd = fd, .bytes = bytes, .n = n ? *n : 0, .offset = (int64_t)offset };
+  return fails(call, path_of(fd), n);
+}
+
+static bool names_fail(const char *call, const char *path, const char *other, unsigned flags, int fd){
+  if( !watched(path) ) return false;
+  now = (detail){ .fd = fd, .flags = flags };
+  if( other ) strncpy(now.other, other, PATH_MAX-1);
+  return fails(call, path, NULL);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t n, off_t offset){
+  if( write_fails("pwrite", fd, bytes, &n, offset) ) return -1;
+  return syscall(SYS_pwrite64, fd, bytes, n, offset);
+}
+
+int ftruncate(int fd, off_t size){
+  return write_fails("ftruncate", fd, NULL, NULL, size) ? -1 : (int)syscall(SYS_ftruncate, fd, size);
+}
+
+int fsync(int fd){
+  return write_fails("fsync", fd, NULL, NULL, 0) ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+int fchmod(int fd, mode_t mode){
+  return write_fails("fchmod", fd, NULL, NULL, 0) ? -1 : (int)syscall(SYS_fchmod, fd, mode);
+}
+
+int fchown(int fd, uid_t user, gid_t group){
+  return write_fails("fchown", fd, NULL, NULL, 0) ? -1 : (int)syscall(SYS_fchown, fd, user, group);
+}
+
+/* A second descriptor: the only use that there is. */
+int fcntl(int fd, int command, ...){
+  va_list ap;
+  va_start(ap, command);
+  const long argument = va_arg(ap, long);
+  va_end(ap);
+  const bool of_test = !watched(path_of(fd));
+  if( command==F_DUPFD_CLOEXEC && write_fails("fcntl", fd, NULL, NULL, 0) ) return -1;
+  const int again = (int)syscall(SYS_fcntl, fd, command, argument);
+  if( command==F_DUPFD_CLOEXEC && again>=0 && again<FILES && !of_test ) memmove(files[again], files[fd], PATH_MAX);
+  return again;
+}
+
+/* A name for the file of a descriptor, by its path in /proc; that name is the path asked about. */
+int linkat(int from, const char *path, int to, const char *other, int flags){
+  int fd = -1;
+  if( strncmp(path, "/proc/self/fd/", 14)==0 ) fd = atoi(path+14);
+  if( names_fail("linkat", other, other, (unsigned)flags, fd) ) return -1;
+  return (int)syscall(SYS_linkat, from, path, to, other, flags);
+}
+
+int link(const char *path, const char *other){
+  return names_fail("link", path, other, 0, -1) ? -1 : (int)syscall(SYS_linkat, AT_FDCWD, path, AT_FDCWD, other, 0);
+}
+
+int rename(const char *path, const char *other){
+  return names_fail("rename", path, other, 0, -1) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, other, 0);
+}
+
+int unlink(const char *path){
+  return names_fail("unlink", path, NULL, 0, -1) ? -1 : unlinkat(AT_FDCWD, path, 0);
+}
+
+int faccessat(int fd, const char *path, int mode, int flags){
+  return path_fails("faccessat", path) ? -1 : (int)syscall(SYS_faccessat, fd, path, mode, flags);
+}
+
+int renameat2(int from, const char *path, int to, const char *other, unsigned flags){
+  if( names_fail("renameat2", path, other, flags, -1) ) return -1;
+  return (int)syscall(SYS_renameat2, from, path, to, other, flags);
 }
 
 DIR *opendir(const char *path){

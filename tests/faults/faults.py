@@ -28,6 +28,23 @@ ERRORS = {
     "mmap": ["ENOMEM", "EAGAIN", "EPERM"],
     "clock_gettime": ["EINVAL"],
 }
+# Those of the calls that write; reading makes none of them.
+WRITING = {
+    "open:create": ["EACCES", "EMFILE", "ENOSPC", "EDQUOT", "EIO", "EROFS", "EEXIST"],
+    "open:tmpfile": ["EOPNOTSUPP", "EISDIR", "EACCES", "EMFILE", "ENOSPC", "EDQUOT", "EIO"],
+    "pwrite": ["ENOSPC", "EDQUOT", "EIO", "EFBIG", "EROFS"],
+    "ftruncate": ["ENOSPC", "EDQUOT", "EIO", "EFBIG"],
+    "fsync": ["ENOSPC", "EDQUOT", "EIO"],
+    "fchmod": ["EPERM", "EIO", "EROFS"],
+    "fchown": ["EPERM", "EIO"],
+    "fcntl": ["EMFILE", "EINVAL"],
+    "faccessat": ["EACCES", "EROFS", "EIO"],
+    "linkat": ["ENOSPC", "EDQUOT", "EIO", "EPERM", "EROFS", "EMLINK"],
+    "link": ["ENOSPC", "EDQUOT", "EIO", "EPERM", "EOPNOTSUPP", "EMLINK"],
+    "rename": ["ENOSPC", "EDQUOT", "EIO", "EACCES", "EBUSY"],
+    "renameat2": ["ENOSYS", "EINVAL", "EPERM", "ENOSPC", "EDQUOT", "EIO"],
+    "unlink": ["EACCES", "EIO", "EBUSY"],
+}
 # A failure of these must be an error; a failure of stat() may have another result.
 LOUD = {"open", "realpath", "pread", "opendir", "readdir"}
 INVISIBLE = {"statx", "close", "closedir", "madvise", "mmap", "clock_gettime"}

@@ -11,7 +11,7 @@ OWN = [r"^(?:ZT_\w+ )*static (?!inline)(?:[\w ]+?[ *])(\w+)(?=[(\[;]| =)", r"^(?
 CONSTANTS = re.compile(r"^(?:typedef )?enum(?: \w+)? \{(.*?)\}", re.M | re.S)
 
 # Of some files the system compiles one: they are one subject.
-SUBJECT = {f"{subject}_{system}": subject for subject in ("os", "thread") for system in ("posix", "windows")}
+SUBJECT = {f"{subject}_{system}": subject for subject in ("os", "os_write", "thread") for system in ("posix", "windows")}
 SUBJECT |= {f"sha256_{library}": "sha256" for library in ("awslc", "cng", "commoncrypto", "libcrypto")}
 
 

@@ -147,7 +147,7 @@ quietly for_windows OPT=-O2 CFLAGS='-DNDEBUG -Werror -Wno-float-conversion' LDFL
 unit=
 for test in tests/unit/test_*.c tests/unit/windows_*.c; do
   case $test in
-    */test_dirents.c | */test_json.c | */test_locale.c | */test_oom_*.c | */test_paths.c | */test_pool.c | */test_shard.c | */test_source.c) ;;
+    */test_dirents.c | */test_json.c | */test_locale.c | */test_oom_*.c | */test_output.c | */test_paths.c | */test_pool.c | */test_shard.c | */test_source.c) ;;
     *) unit="$unit $test" ;;
   esac
 done

@@ -1,0 +1,438 @@
+/*
+** Files in the making: core/output.h. The system's failures are tests/faults/test_output.py's.
+*/
+#include "test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "../oom/memory.h"
+#include "core/output.h"
+
+static char dir[64], target[128];
+
+static int make_folder(void **state){
+  (void)state;
+  strcpy(dir, "/tmp/test_output.XXXXXX");
+  assert_non_null(mkdtemp(dir));
+  snprintf(target, sizeof(target), "%s/a.zt", dir);
+  return 0;
+}
+
+/* The names in the folder. */
+static int count_names(void){
+  DIR *d = opendir(dir);
+  int n = -2;
+  assert_non_null(d);
+  while( readdir(d) ) n++;
+  closedir(d);
+  return n;
+}
+
+static int remove_folder(void **state){
+  DIR *d = opendir(dir);
+  char path[400];
+  (void)state;
+  for(struct dirent *e; (e = readdir(d))!=NULL; ){
+    snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+    if( unlink(path) ) rmdir(path);
+  }
+  closedir(d);
+  return rmdir(dir);
+}
+
+#define FOLDER_TEST(name) TEST_WITH(name, make_folder, remove_folder)
+
+static zt_span text(const char *z){
+  return (zt_span){ (const uint8_t*)z, strlen(z) };
+}
+
+static void assert_content(const char *path, const char *z){
+  blob b = read_file(path);
+  check( b.n==strlen(z) && memcmp(b.p, z, b.n)==0, "%s: '%.*s'", path, (int)b.n, (char*)b.p );
+  free(b.p);
+}
+
+static zt_output *begin(zt_output_mode mode){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *o;
+  zt_output_open(target, mode, true, &o, &err);
+  assert_succeeded(&err, "open");
+  return o;
+}
+
+/* A file with that content, up to its place. */
+static zt_output *placed(zt_output_mode mode, const char *z){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *o = begin(mode);
+  zt_output_append(o, text(z), &err);
+  zt_output_sync(o, &err);
+  zt_output_place(o, &err);
+  assert_succeeded(&err, z);
+  return o;
+}
+
+FOLDER_TEST(a_file_is_not_there_before_it_is_placed){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *o = begin(ZT_OUTPUT_CREATE);
+  assert_int_equal(zt_output_append(o, text("abc"), &err), SQLITE_OK);
+  assert_int_equal(access(target, F_OK), -1);
+  zt_output_close(o);
+  assert_int_equal(count_names(), 0);
+  o = placed(ZT_OUTPUT_CREATE, "abc");
+  assert_content(target, "abc");
+  zt_output_keep(o);
+  zt_output_close(o);
+  assert_content(target, "abc");
+  assert_int_equal(count_names(), 1);
+}
+
+FOLDER_TEST(a_file_that_is_not_kept_was_not_there){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *o = placed(ZT_OUTPUT_CREATE, "abc");
+  assert_int_equal(zt_output_undo(o, &err), SQLITE_OK);
+  assert_int_equal(zt_output_undo(o, &err), SQLITE_OK);
+  zt_output_close(o);
+  assert_int_equal(count_names(), 0);
+  zt_output_close(placed(ZT_OUTPUT_REPLACE, "abc"));
+  assert_int_equal(count_names(), 0);
+}
+
+FOLDER_TEST(a_replaced_file_comes_back_or_goes){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *o;
+  struct stat s;
+  write_file(target, "old", 3);
+  chmod(target, 0640);
+  for(int kept=0; kept<2; kept++) for(int mode=ZT_OUTPUT_REPLACE; mode<=ZT_OUTPUT_UPDATE; mode++){
+    o = placed((zt_output_mode)mode, "new");
+    assert_content(target, "new");
+    assert_int_equal(count_names(), 2);
+    if( kept ) zt_output_keep(o);
+    else if( mode==ZT_OUTPUT_REPLACE ) assert_int_equal(zt_output_undo(o, &err), SQLITE_OK);
+    zt_output_close(o);
+    assert_content(target, kept ? "new" : "old");
+    assert_int_equal(count_names(), 1);
+    assert_int_equal(stat(target, &s), 0);
+    assert_int_equal(s.st_mode & 07777, 0640);
+  }
+}
+
+FOLDER_TEST(a_file_that_another_process_put_there_stays){
+  zt_error err = ZT_ERROR_NONE;
+  char other[140];
+  snprintf(other, sizeof(other), "%s/other", dir);
+  for(int had=0; had<2; had++){
+    if( had ) write_file(target, "old", 3);
+    zt_output *o = placed(ZT_OUTPUT_REPLACE, "new");
+    write_file(other, "theirs", 6);
+    assert_int_equal(rename(other, target), 0);
+    assert_int_equal(zt_output_undo(o, &err), SQLITE_OK);
+    zt_output_close(o);
+    assert_content(target, "theirs");
+    assert_int_equal(count_names(), 1);
+    unlink(target);
+  }
+  write_file(target, "old", 3);
+  zt_output *o = placed(ZT_OUTPUT_REPLACE, "new");
+  unlink(target);
+  assert_int_equal(zt_output_undo(o, &err), SQLITE_OK);
+  zt_output_close(o);
+  assert_int_equal(count_names(), 0);
+}
+
+FOLDER_TEST(of_two_that_create_one_file_the_second_fails){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *first = begin(ZT_OUTPUT_CREATE), *second = begin(ZT_OUTPUT_CREATE);
+  zt_output_append(first, text("first"), &err);
+  zt_output_append(second, text("second"), &err);
+  assert_int_equal(zt_output_place(first, &err), SQLITE_OK);
+  assert_int_equal(zt_output_place(second, &err), SQLITE_ERROR);
+  assert_failed(&err, "there is a file already", "create");
+  zt_output_close(second);
+  zt_output_keep(first);
+  zt_output_close(first);
+  assert_content(target, "first");
+  assert_int_equal(count_names(), 1);
+}
+
+FOLDER_TEST(of_two_that_replace_one_file_the_last_wins){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *first = begin(ZT_OUTPUT_REPLACE), *second = begin(ZT_OUTPUT_REPLACE);
+  zt_output_append(first, text("first"), &err);
+  zt_output_append(second, text("second"), &err);
+  assert_int_equal(zt_output_place(second, &err), SQLITE_OK);
+  assert_int_equal(zt_output_place(first, &err), SQLITE_OK);
+  zt_output_keep(first);
+  zt_output_keep(second);
+  zt_output_close(first);
+  zt_output_close(second);
+  assert_content(target, "first");
+  assert_int_equal(count_names(), 1);
+}
+
+/* Fails, in open and in check, and makes nothing. */
+static void assert_refused(const char *path, zt_output_mode mode, int rc, const char *what){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *o;
+  const int n = count_names();
+  check( zt_output_check(path, mode, &err)==rc && strstr(err.message, what), "%s: %s", path, err.message );
+  zt_error_clear(&err);
+  check( zt_output_open(path, mode, true, &o, &err)==rc && strstr(err.message, what), "%s: %s", path, err.message );
+  zt_error_clear(&err);
+  assert_null(o);
+  assert_int_equal(count_names(), n);
+}
+
+FOLDER_TEST(targets_that_cannot_be){
+  char path[600], name[300];
+  assert_refused(target, ZT_OUTPUT_UPDATE, SQLITE_ERROR, "there is no such file to update");
+  write_file(target, "old", 3);
+  assert_refused(target, ZT_OUTPUT_CREATE, SQLITE_ERROR, "there is a file already; mode='replace' replaces it");
+  assert_refused(dir, ZT_OUTPUT_REPLACE, SQLITE_ERROR, "is a directory");
+  assert_refused("/dev/null", ZT_OUTPUT_REPLACE, SQLITE_ERROR, "is a device");
+  assert_refused("", ZT_OUTPUT_CREATE, SQLITE_ERROR, "is not a file's name");
+  snprintf(path, sizeof(path), "%s/fifo", dir);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  assert_refused(path, ZT_OUTPUT_REPLACE, SQLITE_ERROR, "is a FIFO");
+  snprintf(path, sizeof(path), "%s/none/a.zt", dir);
+  assert_refused(path, ZT_OUTPUT_CREATE, SQLITE_IOERR, "looking at its directory: No such file or directory");
+  snprintf(path, sizeof(path), "%s/a.zt", target);
+  assert_refused(path, ZT_OUTPUT_CREATE, SQLITE_IOERR, "looking at its directory: Not a directory");
+  snprintf(path, sizeof(path), "%s/dangling", dir);
+  assert_int_equal(symlink("nowhere", path), 0);
+  assert_refused(path, ZT_OUTPUT_REPLACE, SQLITE_ERROR, "is a symbolic link to a file that does not exist");
+  memset(name, 'n', 256);
+  name[256] = 0;
+  snprintf(path, sizeof(path), "%s/%s", dir, name);
+  assert_refused(path, ZT_OUTPUT_CREATE, SQLITE_IOERR, "looking at the target: File name too long");
+}
+
+FOLDER_TEST(names_links_and_rights){
+  zt_error err = ZT_ERROR_NONE;
+  char path[600], name[300];
+  struct stat s;
+  const mode_t mask = umask(027);
+  for(int i=0; i<255; i++) name[i] = "\xE6\xBC\xA2"[i%3];
+  name[255] = 0;
+  snprintf(path, sizeof(path), "%s/%s", dir, name);
+  zt_output *o;
+  for(int i=0; i<2; i++){
+    assert_int_equal(zt_output_open(path, ZT_OUTPUT_REPLACE, false, &o, &err), SQLITE_OK);
+    assert_int_equal(zt_output_place(o, &err), SQLITE_OK);
+    zt_output_keep(o);
+    zt_output_close(o);
+  }
+  umask(mask);
+  assert_int_equal(stat(path, &s), 0);
+  assert_int_equal(s.st_mode & 07777, 0640);
+  unlink(path);
+  /* A symbolic link stays one; another hard link keeps the old bytes */
+  write_file(target, "old", 3);
+  snprintf(path, sizeof(path), "%s/link", dir);
+  assert_int_equal(symlink("a.zt", path), 0);
+  snprintf(name, sizeof(name), "%s/hard", dir);
+  assert_int_equal(link(target, name), 0);
+  assert_int_equal(zt_output_open(path, ZT_OUTPUT_REPLACE, true, &o, &err), SQLITE_OK);
+  assert_int_equal(zt_output_append(o, text("new"), &err), SQLITE_OK);
+  assert_int_equal(zt_output_place(o, &err), SQLITE_OK);
+  zt_output_keep(o);
+  zt_output_close(o);
+  assert_int_equal(lstat(path, &s), 0);
+  assert_true(S_ISLNK(s.st_mode));
+  assert_content(target, "new");
+  assert_content(name, "old");
+}
+
+/* A target that becomes a directory after it was examined is left alone. */
+FOLDER_TEST(a_directory_is_never_exchanged){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *o = begin(ZT_OUTPUT_REPLACE);
+  struct stat s;
+  assert_int_equal(mkdir(target, 0700), 0);
+  assert_int_equal(zt_output_place(o, &err), SQLITE_ERROR);
+  assert_failed(&err, "is a directory", "place");
+  zt_output_close(o);
+  assert_int_equal(stat(target, &s), 0);
+  assert_true(S_ISDIR(s.st_mode));
+  assert_int_equal(count_names(), 1);
+}
+
+/* --- Bytes --- */
+
+/* The same random steps on an output and on plain memory. */
+static void compare_steps(zt_output *o, uint64_t seed){
+  zt_error err = ZT_ERROR_NONE;
+  const size_t most = (size_t)12<<20;
+  uint8_t *model = calloc(1, most), *got = malloc(most), *random = malloc((size_t)2<<20), *p;
+  size_t n = 0;
+  assert_true(model && got && random);
+  for(size_t i=0; i<(size_t)2<<20; i++) random[i] = (uint8_t)random64(&seed);
+  for(int step=0; step<600; step++){
+    size_t some = random_below(&seed, (size_t)1<<random_below(&seed, 20)), at = n ? random_below(&seed, n) : 0;
+    const size_t within = n-at<some ? n-at : some;
+    switch( random_below(&seed, 7) ){
+      case 0: case 1:
+        if( some>most-n ) break;
+        zt_output_append(o, (zt_span){ random+step, some }, &err);
+        memcpy(model+n, random+step, some);
+        n += some;
+        break;
+      case 2:
+        if( some>most-n ) break;
+        zt_output_append_zeros(o, some, &err);
+        memset(model+n, 0, some);
+        n += some;
+        break;
+      case 3:
+        if( some>most-n ) break;
+        zt_output_room(o, some, &p, &err);
+        memcpy(p, random+step, some/2);
+        zt_output_filled(o, some/2);
+        memcpy(model+n, random+step, some/2);
+        n += some/2;
+        break;
+      case 4:
+        zt_output_patch(o, at, (zt_span){ random+2*step, within }, &err);
+        memcpy(model+at, random+2*step, within);
+        break;
+      case 5:
+        zt_output_read(o, at, got, within, &err);
+        assert_memory_equal(got, model+at, within);
+        break;
+      case 6:
+        if( random_below(&seed, 4) ) break;
+        zt_output_truncate(o, at, &err);
+        n = at;
+        break;
+    }
+    assert_succeeded(&err, "step");
+    assert_int_equal(zt_output_size(o), n);
+  }
+  zt_output_append_zeros(o, 5000, &err);
+  zt_source *s;
+  assert_int_equal(zt_output_source(o, &s, &err), SQLITE_OK);
+  assert_int_equal(zt_source_size(s), n+5000);
+  assert_int_equal(zt_source_read(s, 0, got, n, &err), SQLITE_OK);
+  assert_memory_equal(got, model, n);
+  zt_source_close(s);
+  free(model);
+  free(got);
+  free(random);
+}
+
+FOLDER_TEST(steps_give_the_bytes_that_memory_has){
+  for(uint64_t seed=1; seed<=8; seed++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_output *file = begin(ZT_OUTPUT_REPLACE), *memory_output;
+    uint64_t n;
+    compare_steps(file, seed);
+    assert_int_equal(zt_output_place(file, &err), SQLITE_OK);
+    zt_output_keep(file);
+    assert_int_equal(zt_output_open_memory(1<<24, &memory_output, &err), SQLITE_OK);
+    compare_steps(memory_output, seed);
+    uint8_t *p = zt_output_take(memory_output, &n);
+    blob b = read_file(target);
+    assert_int_equal(b.n, n);
+    assert_memory_equal(b.p, p, n);
+    free(b.p);
+    sqlite3_free(p);
+    zt_output_close(memory_output);
+    zt_output_close(file);
+  }
+}
+
+FOLDER_TEST(a_hole_takes_no_space){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *o = begin(ZT_OUTPUT_CREATE);
+  struct stat s;
+  zt_output_append_zeros(o, (uint64_t)1<<40, &err);
+  zt_output_append(o, text("end"), &err);
+  zt_output_append_zeros(o, (uint64_t)1<<40, &err);
+  assert_int_equal(zt_output_place(o, &err), SQLITE_OK);
+  assert_int_equal(stat(target, &s), 0);
+  assert_true((uint64_t)s.st_size==((uint64_t)2<<40)+3);
+  assert_true(s.st_blocks<=64);
+  zt_output_close(o);
+}
+
+FOLDER_TEST(sizes_that_no_file_may_have){
+  struct rlimit before, most;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  most = (struct rlimit){ 100000, before.rlim_max };
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &most), 0);   /* Beyond it, the system would end the process */
+  for(int i=0; i<2; i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_output *o = begin(ZT_OUTPUT_CREATE);
+    assert_int_equal(zt_output_append(o, text("abc"), &err), SQLITE_OK);
+    assert_int_equal(zt_output_append_zeros(o, i ? UINT64_MAX : 100000, &err), SQLITE_FULL);
+    assert_non_null(strstr(err.message, "writing: File too large"));
+    zt_error_clear(&err);
+    assert_int_equal(zt_output_append(o, text("abc"), &err), SQLITE_FULL);   /* It sticks */
+    zt_error_clear(&err);
+    assert_int_equal(zt_output_place(o, &err), SQLITE_FULL);
+    zt_error_clear(&err);
+    zt_output_close(o);
+    assert_int_equal(count_names(), 0);
+  }
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+}
+
+TEST(memory_has_a_bound){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *o;
+  uint64_t n;
+  assert_int_equal(zt_output_open_memory(10000, &o, &err), SQLITE_OK);
+  assert_null(zt_output_take(o, &n));
+  assert_int_equal(n, 0);
+  assert_int_equal(zt_output_append_zeros(o, 10000, &err), SQLITE_OK);
+  assert_int_equal(zt_output_append(o, text("a"), &err), SQLITE_TOOBIG);
+  assert_string_equal(err.message, "ztensor: more than 10000 bytes");
+  zt_error_clear(&err);
+  assert_int_equal(zt_output_append(o, text(""), &err), SQLITE_TOOBIG);
+  zt_error_clear(&err);
+  zt_output_close(o);
+}
+
+/* --- Memory that runs out --- */
+
+static int write_all(bool in_memory, zt_error *err){
+  zt_output *o;
+  zt_source *s;
+  if( in_memory ) zt_output_open_memory(1<<20, &o, err);
+  else zt_output_open(target, ZT_OUTPUT_REPLACE, true, &o, err);
+  if( o && zt_output_append(o, text("new"), err)==SQLITE_OK && zt_output_append_zeros(o, 9000, err)==SQLITE_OK
+   && zt_output_source(o, &s, err)==SQLITE_OK ){
+    zt_source_close(s);
+    if( !in_memory && zt_output_place(o, err)==SQLITE_OK ) zt_output_keep(o);
+  }
+  zt_output_close(o);
+  return err->rc;
+}
+
+FOLDER_TEST(each_allocation_fails){
+  for(int in_memory=0; in_memory<2; in_memory++){
+    int rc = SQLITE_NOMEM;
+    for(uint64_t n=1; rc; n++){
+      zt_error err = ZT_ERROR_NONE;
+      write_file(target, "old", 3);
+      const size_t before = memory.outstanding;
+      memory_arm(n, n%2);
+      rc = write_all(in_memory, &err);
+      memory_arm(0, false);
+      assert_int_equal(rc, memory.injected || rc ? SQLITE_NOMEM : SQLITE_OK);
+      zt_error_clear(&err);
+      assert_int_equal(memory.outstanding, before);
+      assert_int_equal(count_names(), 1);
+      if( rc ) assert_content(target, "old");
+      assert_true(n<100);
+    }
+  }
+}
+
+int main(void){
+  memory_install();
+  return run_all("output", NULL, NULL);
+}
