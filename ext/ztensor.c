@@ -3,9 +3,11 @@
 **
 **   sqlite3_ztensor_init        the entry point of `.load ./ztensor`
 **   sqlite3_ztensor_nofs_init   the same for BLOB sources only; paths are refused
+**   sqlite3_ztensor_write_init  the same as the first, and zt_writer, which writes files
 **
 ** Loading twice into one connection succeeds and changes nothing. Loading the nofs entry point
-** after the other one is refused, because the connection would keep opening files.
+** after another one is refused, because the connection would keep opening files; and so is loading
+** the write entry point after it.
 */
 #include <sqlite3ext.h>
 SQLITE_EXTENSION_INIT1
@@ -121,6 +123,28 @@ static int ztensor_register_all(zt_connection *c){
 
 /* --- Entry points --- */
 
+typedef enum ztensor_entry {
+  ZTENSOR_ENTRY_ALL, ZTENSOR_ENTRY_NOFS, ZTENSOR_ENTRY_WRITE
+} ztensor_entry;
+
+static bool ztensor_writer_is_there(sqlite3 *db){
+  sqlite3_stmt *stmt = NULL;
+  bool there = false;
+  if( sqlite3_prepare_v2(db, "SELECT 1 FROM pragma_module_list WHERE name='zt_writer'", -1, &stmt,
+                         NULL)==SQLITE_OK ){
+    there = sqlite3_step(stmt)==SQLITE_ROW;
+  }
+  sqlite3_finalize(stmt);
+  return there;
+}
+
+/* Register zt_writer. */
+static int ztensor_register_writer(zt_connection *c){
+  c->references++;
+  return sqlite3_create_module_v2(c->db, zt_module_writer.name, &zt_module_writer.methods, c,
+                                  zt_connection_release);
+}
+
 /* Take the API of the calling SQLite library. An image of this file serves one library, because a
 ** second library in the process would overwrite the first one's pointer. The pointer is written
 ** once, because a thread may load the extension while others run it. */
@@ -142,7 +166,8 @@ static int ztensor_refuse(char **message, char *text){
   return text ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
-static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines *api, bool nofs){
+static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines *api,
+                        ztensor_entry entry){
   zt_connection *c;
   ztensor_loaded before;
   int rc;
@@ -160,19 +185,26 @@ static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines 
   if( rc ) return rc;
   switch( before ){
     case ZTENSOR_LOADED_NONE: break;
-    case ZTENSOR_LOADED_NOFS: return SQLITE_OK;
+    case ZTENSOR_LOADED_NOFS:
+      return entry==ZTENSOR_ENTRY_WRITE
+           ? ztensor_refuse(message, sqlite3_mprintf("ztensor is loaded already, and opens no files"))
+           : SQLITE_OK;
     case ZTENSOR_LOADED_UNKNOWN:
       return ztensor_refuse(message,
                             sqlite3_mprintf("ztensor: cannot tell what is loaded already: %s",
                                             sqlite3_errmsg(db)));
     case ZTENSOR_LOADED_ALL:
-      return nofs
-           ? ztensor_refuse(message, sqlite3_mprintf("ztensor is loaded already, and opens files"))
-           : SQLITE_OK;
+      if( entry==ZTENSOR_ENTRY_NOFS ){
+        return ztensor_refuse(message,
+                              sqlite3_mprintf("ztensor is loaded already, and opens files"));
+      }
+      if( entry==ZTENSOR_ENTRY_ALL || ztensor_writer_is_there(db) ) return SQLITE_OK;
+      break;
   }
-  rc = zt_connection_new(db, nofs, &c);
+  rc = zt_connection_new(db, entry==ZTENSOR_ENTRY_NOFS, &c);
   if( rc ) return rc;
-  rc = ztensor_register_all(c);
+  if( before==ZTENSOR_LOADED_NONE ) rc = ztensor_register_all(c);
+  if( rc==SQLITE_OK && entry==ZTENSOR_ENTRY_WRITE ) rc = ztensor_register_writer(c);
   zt_connection_release(c);
   return rc;
 }
@@ -181,12 +213,19 @@ ZTENSOR_EXPORT int sqlite3_ztensor_init(sqlite3 *db, char **message,
                                         const sqlite3_api_routines *api);
 ZTENSOR_EXPORT int sqlite3_ztensor_init(sqlite3 *db, char **message,
                                         const sqlite3_api_routines *api){
-  return ztensor_load(db, message, api, false);
+  return ztensor_load(db, message, api, ZTENSOR_ENTRY_ALL);
 }
 
 ZTENSOR_EXPORT int sqlite3_ztensor_nofs_init(sqlite3 *db, char **message,
                                              const sqlite3_api_routines *api);
 ZTENSOR_EXPORT int sqlite3_ztensor_nofs_init(sqlite3 *db, char **message,
                                              const sqlite3_api_routines *api){
-  return ztensor_load(db, message, api, true);
+  return ztensor_load(db, message, api, ZTENSOR_ENTRY_NOFS);
+}
+
+ZTENSOR_EXPORT int sqlite3_ztensor_write_init(sqlite3 *db, char **message,
+                                              const sqlite3_api_routines *api);
+ZTENSOR_EXPORT int sqlite3_ztensor_write_init(sqlite3 *db, char **message,
+                                              const sqlite3_api_routines *api){
+  return ztensor_load(db, message, api, ZTENSOR_ENTRY_WRITE);
 }

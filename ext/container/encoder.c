@@ -18,6 +18,16 @@ const zt_encoder *zt_encoder_named(zt_text name){
   return NULL;
 }
 
+const zt_encoder *zt_encoder_of(const zt_container *c){
+  const zt_text version = zt_container_version(c);
+  for(int i=0; zt_encoders[i]; i++){
+    const char *begin = zt_encoders[i]->version ? zt_encoders[i]->version : "";
+    if( zt_encoders[i]->driver==c->driver && version.n>=strlen(begin)
+     && memcmp(version.z ? version.z : "", begin, strlen(begin))==0 ) return zt_encoders[i];
+  }
+  return NULL;
+}
+
 const zt_encoder *zt_encoder_for(const char *path){
   const size_t n = strlen(path);
   for(int i=0; zt_encoders[i]; i++){

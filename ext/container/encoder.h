@@ -11,6 +11,7 @@
 #define ZT_CONTAINER_ENCODER_H
 
 #include "container/draft.h"
+#include "container/driver.h"
 #include "core/output.h"
 
 #define ZT_ENCODER_ALIGN_MOST ((uint64_t)1 << 30)
@@ -52,6 +53,8 @@ typedef struct zt_encoder_run {
 
 typedef struct zt_encoder {
   const char *name;        /* As the argument `format` has it: "ztensor-2" */
+  const zt_driver *driver; /* Which reads the format, */
+  const char *version;     /* and the beginning of its versions that are the same format; NULL: all */
   const char *suffix;      /* Targets that end so have this format by default; NULL: none have */
   zt_encoder_options defaults;
   uint64_t least_align;    /* 0: the format has no use for `align` */
@@ -79,6 +82,9 @@ typedef struct zt_encoder {
 
 /* All encoders, ended by NULL. */
 extern const zt_encoder *const zt_encoders[];
+
+/* The encoder of a container's format and version; NULL: they cannot be written. */
+const zt_encoder *zt_encoder_of(const zt_container *c);
 
 /* The encoder of that name; the one whose suffix the path has. NULL: there is none. */
 const zt_encoder *zt_encoder_named(zt_text name);

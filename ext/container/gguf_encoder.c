@@ -327,8 +327,10 @@ static int gguf_check_draft(const zt_draft *draft, zt_error *err){
   return SQLITE_OK;
 }
 
+extern const zt_driver zt_driver_gguf;
+
 const zt_encoder zt_encoder_gguf = {
-  .name = "gguf", .suffix = ".gguf",
+  .name = "gguf", .driver = &zt_driver_gguf, .suffix = ".gguf",
   .defaults = { .align = GGUF_ALIGN, .codec = ZT_CODEC_RAW }, .least_align = 8,
   .codecs = 1u<<ZT_CODEC_RAW,
   .check_object = gguf_check_object, .check_attribute = gguf_check_attribute,

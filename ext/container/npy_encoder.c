@@ -102,8 +102,10 @@ static int npy_write(zt_encoder_run *run, zt_error *err){
   return zt_npy_write_array(run, run->order[0], &stored, &decoded, err);
 }
 
+extern const zt_driver zt_driver_npy;
+
 const zt_encoder zt_encoder_npy = {
-  .name = "npy", .suffix = ".npy",
+  .name = "npy", .driver = &zt_driver_npy, .suffix = ".npy",
   .defaults = { .codec = ZT_CODEC_RAW }, .codecs = 1u<<ZT_CODEC_RAW,
   .rules = ZT_RULE_CANONICAL_VALUES,
   .check_object = npy_check_object, .check_attribute = npy_check_attribute,

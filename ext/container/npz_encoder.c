@@ -226,8 +226,10 @@ static int npz_write(zt_encoder_run *run, zt_error *err){
   return err->rc;
 }
 
+extern const zt_driver zt_driver_npz;
+
 const zt_encoder zt_encoder_npz = {
-  .name = "npz", .suffix = ".npz",
+  .name = "npz", .driver = &zt_driver_npz, .suffix = ".npz",
   .defaults = { .codec = ZT_CODEC_RAW, .level = NPZ_LEVEL },
   .codecs = 1u<<ZT_CODEC_RAW | 1u<<ZT_CODEC_DEFLATE, .rules = ZT_RULE_CANONICAL_VALUES,
   .check_object = npz_check_object, .check_attribute = npz_check_attribute,

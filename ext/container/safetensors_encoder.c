@@ -191,8 +191,10 @@ static int safetensors_write(zt_encoder_run *run, zt_error *err){
   return err->rc;
 }
 
+extern const zt_driver zt_driver_safetensors;
+
 const zt_encoder zt_encoder_safetensors = {
-  .name = "safetensors", .suffix = ".safetensors",
+  .name = "safetensors", .driver = &zt_driver_safetensors, .suffix = ".safetensors",
   .defaults = { .codec = ZT_CODEC_RAW }, .codecs = 1u<<ZT_CODEC_RAW,
   .rules = ZT_RULE_CANONICAL_VALUES,
   .check_object = safetensors_check_object, .check_attribute = safetensors_check_attribute,

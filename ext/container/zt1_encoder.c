@@ -163,11 +163,13 @@ static int zt1_write(zt_encoder_run *run, zt_error *err){
   return err->rc;
 }
 
+extern const zt_driver zt_driver_zt1_1;
+
 const zt_encoder zt_encoder_zt1 = {
-  .name = "ztensor-1.2",
+  .name = "ztensor-1.2", .driver = &zt_driver_zt1_1, .version = "1.2",
   .defaults = { .align = 64, .codec = ZT_CODEC_RAW, .level = 3, .digest = ZT_DIGEST_CRC32C },
   .least_align = 64, .codecs = 1u<<ZT_CODEC_RAW | 1u<<ZT_CODEC_ZSTD,
-  .digests = ZT_DIGEST_CRC32C | ZT_DIGEST_SHA256,
+  .digests = ZT_DIGEST_CRC32C | ZT_DIGEST_SHA256, .object_attributes = true,
   .rules = ZT_RULE_CANONICAL_VALUES | ZT_RULE_U64_INDICES | ZT_RULE_DECODED_LENGTH,
   .check_object = zt1_check_held, .check_attribute = zt1_check_attribute,
   .compare = zt_draft_compare_names, .write = zt1_write

@@ -296,8 +296,10 @@ static int zt2_write(zt_encoder_run *run, zt_error *err){
   return err->rc;
 }
 
+extern const zt_driver zt_driver_zt2;
+
 const zt_encoder zt_encoder_zt2 = {
-  .name = "ztensor-2", .suffix = ".zt",
+  .name = "ztensor-2", .driver = &zt_driver_zt2, .suffix = ".zt",
   .defaults = { .align = 65536, .codec = ZT_CODEC_RAW, .level = 3, .digest = ZT_DIGEST_XXH3 },
   .least_align = 4096, .codecs = 1u<<ZT_CODEC_RAW | 1u<<ZT_CODEC_SEEKABLE,
   .digests = ZT_DIGEST_XXH3 | ZT_DIGEST_SHA256, .object_attributes = true,

@@ -327,6 +327,7 @@ static int rows_add_source(const zt_draft_rows *r, zt_row *row, zt_draft *draft,
                            zt_supplies *supplies, uint32_t *object, zt_error *err){
   zt_supply_request request = {
     .name = row->name, .as = row->dtype, .dense = row->dense, .keep = row->keep,
+    .bare = row->bare,
     .rules = r->encoder->rules, .codec = row->codec, .level = row->level,
     .digest = row->digest, .budget = r->budget
   };
@@ -395,7 +396,7 @@ static int rows_complete_object(const zt_draft_rows *r, zt_draft *draft, zt_supp
   zt_supply_file file;
   if( !zt_draft_next_component(draft, number, 0, &c) ) return SQLITE_OK;
   supply = &supplies->a[c.supply];
-  if( supply->kind==ZT_SUPPLY_BYTES || supply->kind==ZT_SUPPLY_STORED ) return SQLITE_OK;
+  if( supply->kind==ZT_SUPPLY_BYTES || supply->bare ) return SQLITE_OK;
   if( r->drop_attributes && !r->encoder->object_attributes ) return SQLITE_OK;
   err->object = zt_draft_name(draft, number);
   if( zt_write_sources_open(r->sources, supply->source, &file, err) ) return err->rc;

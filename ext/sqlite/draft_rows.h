@@ -46,6 +46,7 @@ typedef struct zt_row {
   uint32_t source_number;        /* UINT32_MAX: not known yet */
   zt_text object;                /* Name in the source */
   bool keep;                     /* Its stored bytes stay */
+  bool bare;                     /* Its attributes are rows, and do not come along */
   bool dense;
   const zt_dtype *dtype;         /* NULL: the source's */
   zt_text role;

@@ -12,6 +12,9 @@
 /* Tables outside the frame: they have no source, or two. */
 #define ZT_MODULES(X) X(rules) X(compare) X(given)
 
+/* The table that writes, which has an entry point of its own. */
+#define ZT_WRITING_MODULES(X) X(writer)
+
 /* Families of functions. Each is an array that ends with a NULL name. */
 #define ZT_FUNCTIONS(X) \
   X(absolute) X(blob) X(dense) X(hash) X(content_id) X(fingerprint) X(manifest) X(threads) \
@@ -50,6 +53,7 @@ typedef struct zt_module {
 #define ZT_DECLARE_AGGREGATE(name) extern const zt_aggregate zt_aggregate_##name;
 ZT_TABLES(ZT_DECLARE_TABLE)
 ZT_MODULES(ZT_DECLARE_MODULE)
+ZT_WRITING_MODULES(ZT_DECLARE_MODULE)
 ZT_FUNCTIONS(ZT_DECLARE_FUNCTION)
 ZT_AGGREGATES(ZT_DECLARE_AGGREGATE)
 

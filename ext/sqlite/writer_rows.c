@@ -205,6 +205,10 @@ sqlite3_stmt *zt_writer_rows_next(zt_writer_rows *r, bool attributes, bool begin
   return rows_step(s, rc);
 }
 
+int zt_writer_rows_touch(zt_writer_rows *r){
+  return rows_execute(r, "DELETE FROM temp.\"%w\" WHERE 0", NULL);
+}
+
 int zt_writer_rows_select(zt_writer_rows *r, const char *where, sqlite3_stmt **out){
   char *sql = sqlite3_mprintf("SELECT * FROM temp.\"%w_rows\" WHERE owner<>x'' AND %s ORDER BY id",
                               r->name, where);

@@ -66,6 +66,9 @@ sqlite3_stmt *zt_writer_rows_other(zt_writer_rows *r, zt_text object, sqlite3_in
 ** the end, or an error (*rc). begin: anew. */
 sqlite3_stmt *zt_writer_rows_next(zt_writer_rows *r, bool attributes, bool begin, int *rc);
 
+/* Have SQLite begin the writer's transaction, by a statement that changes nothing. */
+int zt_writer_rows_touch(zt_writer_rows *r);
+
 /* A new statement over all rows; `where` follows WHERE, with parameter 1. */
 int zt_writer_rows_select(zt_writer_rows *r, const char *where, sqlite3_stmt **out);
 

@@ -8,8 +8,7 @@
 
 #define CONTENT_FIRST_ROOM ((size_t)64 << 10)
 
-/* Return a component whose content is the stored bytes of another one. */
-static zt_component content_as_stored(const zt_component *component){
+zt_component zt_content_as_stored(const zt_component *component){
   zt_component stored = *component;
   if( component->codec==ZT_CODEC_RAW ) return stored;
   stored.encoding = ZT_TEXT("raw");
@@ -22,14 +21,14 @@ static zt_component content_as_stored(const zt_component *component){
 /* Return a component with all bytes that the digest covers. */
 static zt_component content_as_digested(const zt_component *component){
   const bool decoded = (component->rules & ZT_RULE_DIGEST_OF_DECODED)!=0;
-  zt_component all = decoded ? *component : content_as_stored(component);
+  zt_component all = decoded ? *component : zt_content_as_stored(component);
   all.decoded_length += all.skip+all.behind;
   all.skip = all.behind = 0;
   return all;
 }
 
 int zt_content_stored(const zt_payload *p, zt_buffer *out, zt_error *err){
-  zt_component stored = content_as_stored(p->component);
+  zt_component stored = zt_content_as_stored(p->component);
   zt_payload raw = *p;
   raw.component = &stored;
   if( stored.scattered && !stored.fault ){

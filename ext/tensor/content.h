@@ -15,6 +15,9 @@
 int zt_content_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buffer *out,
                     zt_error *err);
 
+/* Return a component whose content is the stored bytes of another one. */
+zt_component zt_content_as_stored(const zt_component *component);
+
 /* Return the bytes as stored in the file. *out is empty on failure. */
 int zt_content_stored(const zt_payload *p, zt_buffer *out, zt_error *err);
 

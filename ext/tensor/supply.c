@@ -55,6 +55,7 @@ static int supply_add_component(const supply_adding *a, const char *role, const 
   };
   supply.source = r->source;
   supply.object = r->object;
+  supply.bare = r->bare;
   if( zt_supplies_add(a->supplies, &supply, &c.supply, a->err) ) return a->err->rc;
   return zt_draft_add_component(a->draft, a->number, &c, a->err);
 }
@@ -133,6 +134,7 @@ static int supply_add_contents(const supply_adding *a, const zt_object *object){
     zt_container_component(r->file.container, object->index, k, ZT_COMPONENT_ALL, &component);
     supply.source = r->source;
     supply.object = r->object;
+    supply.bare = r->bare;
     supply.as = c.element = component.element;
     c.role = component.role;
     a->err->component = component.role;
@@ -195,6 +197,73 @@ static int supply_add_tensor(supply_adding *a, const zt_tensor *t){
   }
 }
 
+/* --- Keeping stored bytes --- */
+
+/* True if stored bytes of a component can stand in another file of the format. */
+static bool supply_can_keep_component(const zt_component *c){
+  return c->element && c->skip==0 && c->behind==0 && !c->shard.z && !c->fault && !c->unsized
+      && !c->scattered && zt_text_is(c->byte_order, "little")
+      && (c->codec==ZT_CODEC_RAW || c->codec==ZT_CODEC_ZSTD || c->codec==ZT_CODEC_SEEKABLE);
+}
+
+static bool supply_can_keep(const zt_supply_request *r, const zt_object *o){
+  zt_component c;
+  const uint32_t end = zt_container_first(r->file.container, o->index+1);
+  if( !r->keep || o->has_strides || o->conjugate || o->negate || o->unshaped || o->no_values ){
+    return false;
+  }
+  for(uint32_t k=zt_container_first(r->file.container, o->index); k<end; k++){
+    zt_container_component(r->file.container, o->index, k, ZT_COMPONENT_ALL, &c);
+    if( !supply_can_keep_component(&c) ) return false;
+  }
+  return true;
+}
+
+/* Add an object with its stored bytes. */
+static int supply_add_stored(supply_adding *a, const zt_object *object){
+  const zt_supply_request *r = a->request;
+  const uint32_t end = zt_container_first(r->file.container, object->index+1);
+  const zt_draft_object added = {
+    .name = r->name, .layout = object->layout, .blocks = object->blocks, .rank = object->rank,
+    .shape = object->shape,
+    .format = object->layout==ZT_LAYOUT_UNKNOWN ? object->format : ZT_TEXT("")
+  };
+  if( zt_draft_add_object(a->draft, &added, &a->number, a->err) ) return a->err->rc;
+  for(uint32_t k=zt_container_first(r->file.container, object->index); k<end; k++){
+    zt_component component;
+    const zt_payload payload = {
+      .source = r->file.source, .object = object, .component = &component, .budget = r->budget
+    };
+    const zt_supply supply = {
+      .kind = ZT_SUPPLY_STORED, .bare = r->bare, .source = r->source, .object = r->object,
+      .component = k
+    };
+    zt_draft_component c = { .level = 0 };
+    zt_container_component(r->file.container, object->index, k, ZT_COMPONENT_ALL, &component);
+    c.role = component.role;
+    c.element = component.element;
+    c.codec = component.codec;
+    if( zt_array_measure(&payload, &c.decoded_length, a->err)
+     || zt_supplies_add(a->supplies, &supply, &c.supply, a->err)
+     || zt_draft_add_component(a->draft, a->number, &c, a->err) ) return a->err->rc;
+  }
+  return SQLITE_OK;
+}
+
+int zt_supply_digest(zt_supplies *s, uint32_t number, zt_text *out, zt_error *err){
+  const zt_supply *supply = &s->a[number];
+  zt_supply_file file;
+  zt_component c;
+  *out = ZT_TEXT("");
+  if( supply->kind!=ZT_SUPPLY_STORED || s->open(s->context, supply->source, &file, err) ){
+    return err->rc;
+  }
+  zt_container_component(file.container, supply->object, supply->component, ZT_COMPONENT_DIGEST,
+                         &c);
+  if( c.digest.z ) *out = c.digest;
+  return SQLITE_OK;
+}
+
 /* True if the elements of such blocks have no definition: only their bytes can be copied. */
 static bool supply_is_opaque(const zt_supply_request *r, const zt_object *object){
   return object->layout==ZT_LAYOUT_GGML && !r->as && !r->dense;
@@ -206,6 +275,11 @@ int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_
   zt_object from;
   zt_tensor t;
   zt_container_object(request->file.container, request->object, &from);
+  if( supply_can_keep(request, &from) ){
+    supply_add_stored(&a, &from);
+    *object = a.number;
+    return err->rc;
+  }
   if( supply_is_opaque(request, &from) ){
     if( supply_add_named(&a, &from, ZT_LAYOUT_GGML)==SQLITE_OK ) supply_add_contents(&a, &from);
     *object = a.number;
@@ -389,6 +463,7 @@ static bool supply_is_digested(const supply_reading *r, const zt_component *c){
   const zt_object *o = r->object;
   const bool whole = c->codec==ZT_CODEC_RAW || (c->rules & ZT_RULE_DIGEST_OF_DECODED);
   const bool same = r->supply->kind==ZT_SUPPLY_CONTENT
+    || (r->supply->kind==ZT_SUPPLY_STORED && c->codec==ZT_CODEC_RAW)
     || (r->supply->kind==ZT_SUPPLY_ELEMENTS && o->layout==ZT_LAYOUT_DENSE && !o->has_strides
      && !o->conjugate && !o->negate && c->element==r->supply->as);
   return whole && same && c->skip==0 && c->behind==0 && zt_text_is(c->byte_order, "little");
@@ -451,9 +526,10 @@ static int supply_read_file(supply_reading *r){
     .source = r->file.source, .object = r->object, .component = &c, .budget = r->budget
   };
   if( supply_begin_digests(r) ) return r->err->rc;
-  if( r->supply->kind==ZT_SUPPLY_CONTENT ){
+  if( r->supply->kind==ZT_SUPPLY_CONTENT || r->supply->kind==ZT_SUPPLY_STORED ){
     zt_container_component(r->file.container, r->object->index, r->supply->component,
                            ZT_COMPONENT_ALL, &c);
+    if( r->supply->kind==ZT_SUPPLY_STORED ) c = zt_content_as_stored(&c);
     supply_read_content(r, &p);
   }else{
     supply_read_tensor(r);

@@ -28,6 +28,7 @@ typedef enum zt_supply_kind {
 
 typedef struct zt_supply {
   zt_supply_kind kind;
+  bool bare;               /* The object's attributes do not come along */
   uint32_t source;         /* The caller's number of the file */
   uint32_t object;         /* Its index there */
   uint32_t component;      /* The component with these bytes; UINT32_MAX: several */
@@ -60,7 +61,9 @@ typedef struct zt_supply_request {
   zt_text name;            /* In the draft */
   const zt_dtype *as;      /* What its elements become; NULL: their own type */
   bool dense;              /* A sparse or quantized tensor becomes dense */
-  bool keep;               /* Stored bytes, digests and settings of encodings stay as they are */
+  bool keep;               /* Stored bytes and digests stay as they are, where the target's format
+                           ** has them in the same form */
+  bool bare;               /* The object's attributes do not come along */
   unsigned rules;          /* ZT_RULE_ bits of the target's format */
   zt_codec_id codec;
   int level;
@@ -75,6 +78,9 @@ int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_
 
 /* Add a supply. */
 int zt_supplies_add(zt_supplies *s, const zt_supply *supply, uint32_t *number, zt_error *err);
+
+/* The digest that a ZT_SUPPLY_STORED has, borrowed until the next call; n 0: none. */
+int zt_supply_digest(zt_supplies *s, uint32_t number, zt_text *out, zt_error *err);
 
 /* Give a supply's bytes to `take`, in pieces. `take` ends it by a failure in err. */
 int zt_supply_read(zt_supplies *s, uint32_t number, unsigned rules, zt_budget *budget,

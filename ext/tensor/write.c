@@ -103,17 +103,28 @@ static int write_fail_length(uint64_t expected, uint64_t got, zt_error *err){
                  (unsigned long long)got, (unsigned long long)expected);
 }
 
+/* A part that was stored before: its digest is another one, and its length says nothing. */
+static int write_keep(zt_encoder_run *run, const zt_draft_component *c, uint32_t place,
+                      const zt_stored *stored, zt_error *err){
+  const zt_write *w = run->context;
+  zt_text digest;
+  if( zt_supply_digest(w->supplies, c->supply, &digest, err) ) return err->rc;
+  return zt_draft_store(run->draft, place, stored->offset, stored->length, digest, err);
+}
+
 static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_stored *out,
                      zt_error *err){
   const zt_write *w = run->context;
   zt_draft_component c;
   char text[ZT_DIGEST_TEXT];
   uint64_t decoded = 0;
+  bool stored;
   write_part p = { .err = err };
   zt_part_options options;
   zt_draft_component_get(run->draft, place, &c);
+  stored = w->supplies->a[c.supply].kind==ZT_SUPPLY_STORED;
   options = (zt_part_options){
-    .codec = c.codec, .level = c.level, .digest = c.digest, .crc32 = run->crc32,
+    .codec = stored ? ZT_CODEC_RAW : c.codec, .level = c.level, .digest = stored ? 0 : c.digest, .crc32 = run->crc32,
     .xxh3 = run->xxh3,
     .digest_of_decoded = (w->encoder->rules & ZT_RULE_DIGEST_OF_DECODED)!=0
   };
@@ -124,7 +135,8 @@ static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_st
                      err)==SQLITE_OK
    && zt_part_finish(p.part, out, text, &decoded, err)==SQLITE_OK ){
     decoded -= run->prefix.n;
-    if( decoded!=c.decoded_length ) write_fail_length(c.decoded_length, decoded, err);
+    if( stored ) write_keep(run, &c, place, out, err);
+    else if( decoded!=c.decoded_length ) write_fail_length(c.decoded_length, decoded, err);
     else zt_draft_store(run->draft, place, out->offset, out->length, zt_text_of(text), err);
   }
   zt_part_close(p.part);

@@ -1,0 +1,328 @@
+/*
+** zt_writer(path, ...): a table whose rows are a tensor file that COMMIT writes. Only in temp, and
+** only with the entry point sqlite3_ztensor_write_init.
+**
+**   name                 of the object; NULL: the row is an attribute of the file
+**   source, object       the file that has the tensor, and its name there
+**   data                 instead of source: its bytes, row-major and little-endian
+**   dtype, shape, format, component   what they are; with source, what they become
+**   encoding, level, digest   of this row instead of the table's
+**   key, value, type, stored_type   an attribute, as zt_attributes shows it
+**   bytes                decoded bytes of the row
+**
+** Rows are checked when they come, and kept in a table of SQLite's (writer_rows.h). All is written
+** in xSync, whose errors reach the user and end the transaction: SQLite drops those of xCommit.
+** After that, xCommit forgets the old file, and xRollback puts it back.
+*/
+#include "sqlite/module.h"
+#include "sqlite/tables.h"
+#include "sqlite/value.h"
+#include "sqlite/writer.h"
+#include "sqlite/writer_load.h"
+
+typedef struct writer_cursor {
+  sqlite3_vtab_cursor base;      /* First: SQLite's part */
+  sqlite3_stmt *rows;            /* Owned; NULL: there are none */
+  bool eof;
+} writer_cursor;
+
+enum { WRITER_PLAN_ALL, WRITER_PLAN_ROWID, WRITER_PLAN_NAME };
+
+/* Make a failure the table's message, and clear it. Returns its code. */
+static int writer_fail(sqlite3_vtab *p, zt_error *err){
+  const int rc = err->rc;
+  if( err->message ){
+    sqlite3_free(p->zErrMsg);
+    p->zErrMsg = sqlite3_mprintf("%s", err->message);
+  }
+  zt_error_clear(err);
+  return rc;
+}
+
+/* --- Connecting --- */
+
+static const char writer_schema[] =
+  "CREATE TABLE x(name TEXT, source, object TEXT, data BLOB, dtype TEXT, shape TEXT, format TEXT,"
+  " component TEXT, encoding TEXT, level, digest TEXT, key TEXT, value, type TEXT,"
+  " stored_type TEXT, bytes INTEGER HIDDEN)";
+
+static int writer_refuse(char **message, zt_error *err){
+  const int rc = err->rc;
+  if( err->message ) *message = sqlite3_mprintf("%s", err->message);
+  zt_error_clear(err);
+  return rc;
+}
+
+static int writer_disconnect(sqlite3_vtab *p){
+  zt_writer *w = (zt_writer*)p;
+  zt_writer_end(w);
+  zt_writer_rows_close(w->stored);
+  zt_writer_arguments_clear(&w->arguments);
+  return zt_module_disconnect_plain(p);
+}
+
+static int writer_connect_as(sqlite3 *db, void *module, int argc, const char *const *argv,
+                             bool create, sqlite3_vtab **out, char **message){
+  zt_writer_arguments arguments = { .path = NULL };
+  zt_error err = ZT_ERROR_NONE;
+  zt_writer *w;
+  int rc;
+  if( sqlite3_stricmp(argv[1], "temp")!=0 ){
+    zt_fail(&err, SQLITE_ERROR, "zt_writer is for temp alone: CREATE VIRTUAL TABLE temp.%s ...",
+            argv[2]);
+  }
+  if( err.rc || zt_writer_arguments_read(argc-3, argv+3, &arguments, &err) ){
+    zt_writer_arguments_clear(&arguments);
+    return writer_refuse(message, &err);
+  }
+  rc = zt_module_connect_plain(db, writer_schema, SQLITE_VTAB_DIRECTONLY, sizeof(*w), out);
+  if( rc ){
+    zt_writer_arguments_clear(&arguments);
+    return rc;
+  }
+  w = (zt_writer*)*out;
+  w->connection = module;
+  w->arguments = arguments;
+  rc = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
+  if( rc==SQLITE_OK ) rc = zt_writer_rows_open(db, argv[2], create, &w->stored, message);
+  if( rc==SQLITE_OK ) return SQLITE_OK;
+  writer_disconnect(*out);
+  *out = NULL;
+  return rc;
+}
+
+static int writer_create(sqlite3 *db, void *module, int argc, const char *const *argv,
+                         sqlite3_vtab **out, char **message){
+  return writer_connect_as(db, module, argc, argv, true, out, message);
+}
+
+static int writer_connect(sqlite3 *db, void *module, int argc, const char *const *argv,
+                          sqlite3_vtab **out, char **message){
+  return writer_connect_as(db, module, argc, argv, false, out, message);
+}
+
+static int writer_destroy(sqlite3_vtab *p){
+  const int rc = zt_writer_rows_drop(((zt_writer*)p)->stored);
+  return rc ? rc : writer_disconnect(p);
+}
+
+static int writer_rename(sqlite3_vtab *p, const char *name){
+  (void)name;
+  sqlite3_free(p->zErrMsg);
+  p->zErrMsg = sqlite3_mprintf("ztensor: a zt_writer cannot be renamed");
+  return SQLITE_ERROR;
+}
+
+static int writer_shadow_name(const char *name){
+  return sqlite3_stricmp(name, "rows")==0;
+}
+
+/* --- Reading --- */
+
+/* The plans: all rows; the row of that number; those of that name. */
+static int writer_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
+  (void)p;
+  info->idxNum = WRITER_PLAN_ALL;
+  info->estimatedCost = 1e6;
+  for(int i=0; i<info->nConstraint; i++){
+    const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+    const bool rowid = c->iColumn<0;
+    if( !c->usable || c->op!=SQLITE_INDEX_CONSTRAINT_EQ || (!rowid && c->iColumn!=ZT_ROW_NAME) ){
+      continue;
+    }
+    if( info->idxNum!=WRITER_PLAN_ALL && !rowid ) continue;
+    for(int k=0; k<info->nConstraint; k++) info->aConstraintUsage[k].argvIndex = 0;
+    info->aConstraintUsage[i].argvIndex = 1;
+    info->idxNum = rowid ? WRITER_PLAN_ROWID : WRITER_PLAN_NAME;
+    info->estimatedCost = rowid ? 1 : 10;
+    if( rowid ) break;
+  }
+  return SQLITE_OK;
+}
+
+static int writer_open(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
+  (void)p;
+  return zt_module_open_plain(sizeof(writer_cursor), out);
+}
+
+static int writer_close(sqlite3_vtab_cursor *p){
+  sqlite3_finalize(((writer_cursor*)p)->rows);
+  sqlite3_free(p);
+  return SQLITE_OK;
+}
+
+static int writer_next(sqlite3_vtab_cursor *p){
+  writer_cursor *c = (writer_cursor*)p;
+  const int rc = c->rows ? sqlite3_step(c->rows) : SQLITE_DONE;
+  c->eof = rc!=SQLITE_ROW;
+  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* With mode update, the file's rows are there once the transaction has begun: an UPDATE of nothing
+** begins it, if a SELECT comes first. */
+static int writer_begin_for_select(zt_writer *w, zt_error *err){
+  sqlite3 *db = w->connection->db;
+  if( w->arguments.mode!=ZT_OUTPUT_UPDATE || sqlite3_get_autocommit(db) ) return SQLITE_OK;
+  if( !w->begun ){
+    const int rc = zt_writer_rows_touch(w->stored);
+    if( rc ) return zt_writer_fail(w, rc, err);
+  }
+  return zt_writer_begin(w, err) ? err->rc : zt_writer_load(w, err);
+}
+
+static int writer_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc,
+                         sqlite3_value **argv){
+  static const char *const where[] = {
+    [WRITER_PLAN_ALL] = "?1 IS NULL", [WRITER_PLAN_ROWID] = "id=?1",
+    [WRITER_PLAN_NAME] = "owner=x'01'||CAST(?1 AS BLOB)"
+  };
+  writer_cursor *c = (writer_cursor*)p;
+  zt_writer *w = (zt_writer*)p->pVtab;
+  zt_error err = ZT_ERROR_NONE;
+  int rc;
+  (void)unused;
+  sqlite3_finalize(c->rows);
+  c->rows = NULL;
+  if( w->begun ? zt_writer_begin(w, &err) || zt_writer_load(w, &err)
+    : writer_begin_for_select(w, &err) ) return writer_fail(p->pVtab, &err);
+  rc = zt_writer_rows_select(w->stored, where[plan], &c->rows);
+  if( rc==SQLITE_OK && argc>0 ) rc = sqlite3_bind_value(c->rows, 1, argv[0]);
+  return rc ? rc : writer_next(p);
+}
+
+static int writer_eof(sqlite3_vtab_cursor *p){
+  return ((writer_cursor*)p)->eof;
+}
+
+static int writer_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
+  *out = sqlite3_column_int64(((writer_cursor*)p)->rows, ZT_STORED_ID);
+  return SQLITE_OK;
+}
+
+/* A result of bytes that wait in the spool. */
+static int writer_result_spooled(zt_writer *w, sqlite3_context *ctx, uint64_t offset, uint64_t n){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *spool = w->rows.sources ? zt_write_sources_spooled(w->rows.sources) : NULL;
+  uint8_t *p;
+  if( n>zt_connection_budget(w->connection).result ){
+    sqlite3_result_error_toobig(ctx);
+    return SQLITE_OK;
+  }
+  p = sqlite3_malloc64(n+1);
+  err.path = w->arguments.path;
+  if( !p ) zt_fail_nomem(&err);
+  else if( n && spool ) zt_output_read(spool, offset, p, (size_t)n, &err);
+  if( err.rc ){
+    sqlite3_free(p);
+    zt_result_error(ctx, &err);
+  }else{
+    sqlite3_result_blob64(ctx, p, n, sqlite3_free);
+  }
+  return SQLITE_OK;
+}
+
+/* The image of a BLOB that is a row's source. */
+static int writer_result_source(zt_writer *w, sqlite3_context *ctx, sqlite3_stmt *s){
+  uint64_t offset, length;
+  const uint32_t number = (uint32_t)sqlite3_column_int64(s, ZT_STORED_SOURCE);
+  if( !w->rows.sources || zt_write_sources_path(w->rows.sources, number, &offset, &length) ){
+    return SQLITE_OK;
+  }
+  return writer_result_spooled(w, ctx, offset, length);
+}
+
+static int writer_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
+  static const int shown[ZT_ROW_COLUMNS] = {
+    [ZT_ROW_DTYPE] = ZT_STORED_DTYPE, [ZT_ROW_SHAPE] = ZT_STORED_SHAPE,
+    [ZT_ROW_FORMAT] = ZT_STORED_FORMAT
+  };
+  sqlite3_stmt *s = ((writer_cursor*)p)->rows;
+  zt_writer *w = (zt_writer*)p->pVtab;
+  int from;
+  if( sqlite3_vtab_nochange(ctx) ) return SQLITE_OK;
+  if( i==ZT_WRITER_BYTES ) from = ZT_STORED_BYTES;
+  else from = shown[i] ? shown[i] : ZT_STORED_COLUMNS+i;
+  if( i==ZT_ROW_DATA && sqlite3_column_type(s, ZT_STORED_LENGTH)!=SQLITE_NULL ){
+    return writer_result_spooled(w, ctx, (uint64_t)sqlite3_column_int64(s, ZT_STORED_OFFSET),
+                                 (uint64_t)sqlite3_column_int64(s, ZT_STORED_LENGTH));
+  }
+  if( i==ZT_ROW_SOURCE && sqlite3_column_type(s, from)==SQLITE_NULL
+   && sqlite3_column_type(s, ZT_STORED_SOURCE)!=SQLITE_NULL ) return writer_result_source(w, ctx, s);
+  sqlite3_result_value(ctx, sqlite3_column_value(s, from));
+  return SQLITE_OK;
+}
+
+/* --- Writing --- */
+
+static int writer_change(zt_writer *w, int argc, sqlite3_value **argv, sqlite3_int64 *id,
+                         zt_error *err){
+  const bool replaces = sqlite3_value_type(argv[0])!=SQLITE_NULL;
+  const sqlite3_int64 old = replaces ? sqlite3_value_int64(argv[0]) : 0;
+  int rc = zt_writer_rows_mark(w->stored, ZT_WRITER_CHANGED);
+  if( rc ) return zt_writer_fail(w, rc, err);
+  if( argc==1 ){
+    rc = zt_writer_rows_delete(w->stored, old);
+    return rc ? zt_writer_fail(w, rc, err) : SQLITE_OK;
+  }
+  if( !sqlite3_value_nochange(argv[2+ZT_WRITER_BYTES])
+   && sqlite3_value_type(argv[2+ZT_WRITER_BYTES])!=SQLITE_NULL ){
+    return zt_fail(err, SQLITE_ERROR, "bytes follows from the other columns");
+  }
+  return zt_writer_store(w, old, sqlite3_value_type(argv[1])==SQLITE_NULL ? 0
+                         : sqlite3_value_int64(argv[1]), argv+2, false, id, err);
+}
+
+static int writer_update(sqlite3_vtab *p, int argc, sqlite3_value **argv, sqlite3_int64 *id){
+  zt_writer *w = (zt_writer*)p;
+  zt_error err = ZT_ERROR_NONE;
+  if( zt_writer_begin(w, &err)==SQLITE_OK && zt_writer_load(w, &err)==SQLITE_OK ){
+    err.path = w->arguments.path;
+    err.object.z = NULL;
+    writer_change(w, argc, argv, id, &err);
+  }
+  return writer_fail(p, &err);
+}
+
+static int writer_begin(sqlite3_vtab *p){
+  ((zt_writer*)p)->begun = true;
+  return SQLITE_OK;
+}
+
+static int writer_sync(sqlite3_vtab *p){
+  zt_error err = ZT_ERROR_NONE;
+  zt_writer_commit((zt_writer*)p, &err);
+  return writer_fail(p, &err);
+}
+
+static int writer_commit(sqlite3_vtab *p){
+  zt_writer *w = (zt_writer*)p;
+  if( w->output ) zt_output_keep(w->output);
+  zt_writer_end(w);
+  w->begun = false;
+  return SQLITE_OK;
+}
+
+static int writer_rollback(sqlite3_vtab *p){
+  zt_writer *w = (zt_writer*)p;
+  zt_writer_end(w);
+  w->begun = false;
+  return SQLITE_OK;
+}
+
+static int writer_savepoint(sqlite3_vtab *p, int n){
+  (void)p;
+  (void)n;
+  return SQLITE_OK;
+}
+
+const zt_module zt_module_writer = {
+  "zt_writer",
+  { .iVersion = 3, .xCreate = writer_create, .xConnect = writer_connect,
+    .xBestIndex = writer_best_index, .xDisconnect = writer_disconnect, .xDestroy = writer_destroy,
+    .xOpen = writer_open, .xClose = writer_close, .xFilter = writer_filter, .xNext = writer_next,
+    .xEof = writer_eof, .xColumn = writer_column, .xRowid = writer_rowid,
+    .xUpdate = writer_update, .xBegin = writer_begin, .xSync = writer_sync,
+    .xCommit = writer_commit, .xRollback = writer_rollback, .xRename = writer_rename,
+    .xSavepoint = writer_savepoint, .xRelease = writer_savepoint, .xRollbackTo = writer_savepoint,
+    .xShadowName = writer_shadow_name }
+};

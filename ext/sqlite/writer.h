@@ -1,0 +1,51 @@
+/*
+** A zt_writer: its arguments, its rows, and the file of the open transaction. The table's methods
+** are in table_writer.c, what a row becomes when it comes in writer_update.c, COMMIT in
+** writer_commit.c.
+*/
+#ifndef ZT_SQLITE_WRITER_H
+#define ZT_SQLITE_WRITER_H
+
+#include "sqlite/writer_arguments.h"
+#include "sqlite/writer_rows.h"
+
+typedef struct zt_writer {
+  sqlite3_vtab base;             /* First: SQLite's part */
+  zt_connection *connection;
+  zt_writer_arguments arguments;
+  zt_writer_rows *stored;        /* Owned */
+
+  /* Of the open transaction: */
+  bool begun;                    /* xBegin was called */
+  zt_budget budget;
+  zt_draft_rows rows;            /* rows.sources is owned; NULL: no row came yet */
+  zt_output *output;             /* The file, from xSync on; owned */
+} zt_writer;
+
+/* Columns of the table. */
+enum { ZT_WRITER_BYTES = ZT_ROW_COLUMNS, ZT_WRITER_COLUMNS };
+
+/* Make the transaction ready for rows: the target may be written, statements are prepared, and with
+** mode update the file's own rows are there. */
+int zt_writer_begin(zt_writer *w, zt_error *err);
+
+/* Store a row. old: the number of the row that it replaces; 0: none. new: its number; 0: any. Values
+** of columns that an UPDATE leaves alone are those that sqlite3_value_nochange() says. loaded: the
+** row is one of the file that is updated. */
+int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_value **values,
+                    bool loaded, sqlite3_int64 *id, zt_error *err);
+
+/* Write the rows to the target. The old file can be put back until the output is kept. */
+int zt_writer_commit(zt_writer *w, zt_error *err);
+
+/* Forget the transaction's files. */
+void zt_writer_end(zt_writer *w);
+
+/* A row that is read back from its columns. *out always needs zt_row_clear(). */
+int zt_writer_read(zt_writer *w, sqlite3_value **columns, sqlite3_stmt *stored, zt_row *out,
+                   zt_error *err);
+
+/* Record SQLite's own error. */
+int zt_writer_fail(const zt_writer *w, int rc, zt_error *err);
+
+#endif
