@@ -15,7 +15,7 @@ static const char *const rows_columns[ZT_ROW_COLUMNS] = {
 };
 
 static bool rows_has(sqlite3_value **v, int i){
-  return sqlite3_value_type(v[i])!=SQLITE_NULL;
+  return v[i] && sqlite3_value_type(v[i])!=SQLITE_NULL;
 }
 
 /* Read a column that is text if it is there. */

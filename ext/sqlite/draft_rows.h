@@ -65,7 +65,7 @@ typedef struct zt_row {
   zt_text stored_type;
 } zt_row;
 
-/* Understand the values of a row (ZT_ROW_COLUMNS of them). *out always needs zt_row_clear(). The
+/* Understand the values of a row (ZT_ROW_COLUMNS of them; NULL: SQL's NULL). *out always needs zt_row_clear(). The
 ** error's place should be the target; it gets the row's name. */
 int zt_row_read(const zt_draft_rows *r, sqlite3_value **columns, zt_row *out, zt_error *err);
 void zt_row_clear(zt_row *row);

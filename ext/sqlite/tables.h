@@ -21,7 +21,7 @@
   X(version)
 
 /* Aggregate functions. */
-#define ZT_AGGREGATES(X) X(fingerprint)
+#define ZT_AGGREGATES(X) X(fingerprint) X(pack) X(pack_data)
 
 /* A scalar function. sqlite3_user_data() is the zt_connection. */
 typedef struct zt_function {

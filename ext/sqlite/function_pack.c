@@ -1,0 +1,148 @@
+/*
+** Tensor files as BLOBs.
+**
+**   zt_pack(format, name, source, object)
+**     Aggregate, BLOB: the file that zt_writer would write of these tensors, with its defaults, in
+**     a format of its argument `format`. NULL without rows. A file longer than a BLOB may be is
+**     SQLITE_TOOBIG before tensors are read
+**   zt_pack(format, name, data, dtype, shape)
+**     The same of tensors by value: elements, row-major and little-endian
+**
+** Sources are read when all rows are known. One that is a BLOB is copied until then, as data is.
+*/
+#include "sqlite/draft_rows.h"
+#include "sqlite/tables.h"
+#include "sqlite/target.h"
+#include "sqlite/value.h"
+#include "tensor/write.h"
+
+/* The state of a group. All zeros at first. */
+typedef struct pack_group {
+  bool failed;                 /* The error is the result already */
+  zt_budget budget;
+  zt_draft_rows rows;          /* rows.sources is owned */
+  zt_draft *draft;             /* Owned; NULL: no row came yet */
+  zt_supplies supplies;        /* Owned */
+} pack_group;
+
+static void pack_clear(pack_group *g){
+  zt_draft_free(g->draft);
+  zt_supplies_clear(&g->supplies);
+  zt_write_sources_free(g->rows.sources);
+  g->draft = NULL;
+  g->rows.sources = NULL;
+}
+
+static int pack_begin(pack_group *g, zt_connection *connection, sqlite3_value *format,
+                      zt_error *err){
+  const zt_text word = zt_value_text(format);
+  const zt_encoder *encoder = word.z ? zt_encoder_named(word) : NULL;
+  if( !encoder ){
+    return zt_fail(err, SQLITE_ERROR, "there is no format '%.*s' to write", zt_shown(word),
+                   word.z ? word.z : "");
+  }
+  if( g->draft ){
+    return encoder==g->rows.encoder ? SQLITE_OK
+         : zt_fail(err, SQLITE_ERROR, "the format differs between rows of a group");
+  }
+  g->budget = zt_connection_budget(connection);
+  g->rows = (zt_draft_rows){
+    .connection = connection, .encoder = encoder, .options = encoder->defaults,
+    .budget = &g->budget, .sources = zt_write_sources_new(connection, NULL, err)
+  };
+  if( !g->rows.sources ) return err->rc;
+  g->supplies = zt_rows_supplies(&g->rows);
+  g->draft = zt_draft_new(err);
+  return err->rc;
+}
+
+/* Add a row, whose bytes go to the spool. */
+static int pack_add(pack_group *g, sqlite3_value **columns, zt_error *err){
+  zt_row row = { .source_number = UINT32_MAX };
+  uint64_t offset = 0;
+  uint32_t object = 0;
+  if( zt_row_read(&g->rows, columns, &row, err)==SQLITE_OK
+   && (row.from!=ZT_ROW_FROM_DATA
+    || zt_write_sources_spool(g->rows.sources, row.data, &offset, err)==SQLITE_OK) ){
+    row.offset = offset;
+    if( zt_row_add(&g->rows, &row, g->draft, &g->supplies, &object, err)==SQLITE_OK ){
+      zt_row_check(&g->rows, &row, g->draft, &g->supplies, object, err);
+    }
+  }
+  zt_row_clear(&row);
+  return err->rc;
+}
+
+static void pack_step(sqlite3_context *ctx, int n, sqlite3_value **args){
+  pack_group *g = sqlite3_aggregate_context(ctx, sizeof(*g));
+  sqlite3_value *columns[ZT_ROW_COLUMNS] = { NULL };
+  zt_error err = ZT_ERROR_NONE;
+  if( !g ){
+    sqlite3_result_error_nomem(ctx);
+    return;
+  }
+  columns[ZT_ROW_NAME] = args[1];
+  if( n==4 ){
+    columns[ZT_ROW_SOURCE] = args[2];
+    columns[ZT_ROW_OBJECT] = args[3];
+  }else{
+    columns[ZT_ROW_DATA] = args[2];
+    columns[ZT_ROW_DTYPE] = args[3];
+    columns[ZT_ROW_SHAPE] = args[4];
+  }
+  err.path = "zt_pack";
+  if( !g->failed && (pack_begin(g, sqlite3_user_data(ctx), args[0], &err)
+                  || pack_add(g, columns, &err)) ){
+    g->failed = true;
+    pack_clear(g);
+    zt_result_error(ctx, &err);
+  }
+}
+
+static int pack_write(pack_group *g, uint64_t most, zt_buffer *out, zt_error *err){
+  const zt_write w = {
+    .encoder = g->rows.encoder, .options = g->rows.options, .draft = g->draft,
+    .supplies = &g->supplies, .budget = &g->budget
+  };
+  zt_output *output = NULL;
+  g->supplies.spool = zt_write_sources_spooled(g->rows.sources);
+  if( zt_rows_complete(&g->rows, g->draft, &g->supplies, err) || zt_write_check(&w, err) ){
+    return err->rc;
+  }
+  if( zt_write_size(g->draft)>most ){
+    return zt_fail(err, SQLITE_TOOBIG, "the file would be longer than the limit of %llu bytes on a"
+                   " result", (unsigned long long)most);
+  }
+  if( zt_output_open_memory(most, &output, err)==SQLITE_OK
+   && zt_write_to(&w, output, err)==SQLITE_OK ){
+    out->p = zt_output_take(output, &out->n);
+  }
+  zt_output_close(output);
+  return err->rc;
+}
+
+static void pack_end(sqlite3_context *ctx){
+  pack_group *g = sqlite3_aggregate_context(ctx, 0);
+  zt_connection *connection = sqlite3_user_data(ctx);
+  zt_buffer out = { NULL, 0 };
+  zt_error err = ZT_ERROR_NONE;
+  if( !g ) return;
+  if( g->draft && !g->failed ){
+    err.path = "zt_pack";
+    zt_connection_enter(connection);
+    g->budget = zt_connection_budget(connection);
+    pack_write(g, g->budget.result, &out, &err);
+    zt_connection_leave(connection);
+    if( err.rc ) zt_result_error(ctx, &err);
+    else sqlite3_result_blob64(ctx, out.p, out.n, sqlite3_free);
+  }
+  pack_clear(g);
+}
+
+const zt_aggregate zt_aggregate_pack = {
+  "zt_pack", 4, SQLITE_UTF8|SQLITE_DIRECTONLY, pack_step, pack_end
+};
+
+const zt_aggregate zt_aggregate_pack_data = {
+  "zt_pack", 5, SQLITE_UTF8|SQLITE_DIRECTONLY, pack_step, pack_end
+};
