@@ -3,6 +3,7 @@
 
 #include "container/dtype.h"
 #include "core/host.h"
+#include "tensor/layout.h"
 #include "tensor/part.h"
 
 /* --- Checks --- */
@@ -143,6 +144,53 @@ static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_st
   return err->rc;
 }
 
+/* --- Reading back --- */
+
+/* True for a sparse object whose components came by value. */
+static bool write_is_sparse_by_value(const zt_write *w, uint32_t object){
+  zt_draft_object o;
+  zt_draft_component c;
+  zt_draft_object_get(w->draft, object, &o);
+  return (o.layout==ZT_LAYOUT_CSR || o.layout==ZT_LAYOUT_COO)
+      && zt_draft_next_component(w->draft, object, 0, &c)
+      && w->supplies->a[c.supply].kind==ZT_SUPPLY_BYTES;
+}
+
+static int write_verify_object(const zt_write *w, uint32_t number, zt_source *source,
+                               const zt_container *c, zt_error *err){
+  const int64_t i = zt_container_find(c, zt_draft_name(w->draft, number));
+  zt_object object;
+  zt_tensor t;
+  zt_order order;
+  zt_container_object(c, (uint32_t)i, &object);
+  err->object = zt_draft_name(w->draft, number);
+  object.rules |= w->encoder->rules & (ZT_RULE_ORDER | ZT_RULE_CELLS_UNIQUE);
+  if( zt_tensor_open(source, c, &object, w->budget, &t, err)==SQLITE_OK
+   && zt_sparse_order(&t, &order, err)==SQLITE_OK && order.repeated
+   && (object.rules & ZT_RULE_CELLS_UNIQUE) ){
+    zt_fail(err, SQLITE_ERROR, "two stored elements lie in one cell");
+  }
+  zt_tensor_close(&t);
+  return err->rc;
+}
+
+static int write_verify(const zt_write *w, zt_output *output, zt_error *err){
+  const uint32_t n = zt_draft_objects(w->draft);
+  zt_container *c = NULL;
+  zt_source *source = NULL;
+  for(uint32_t i=0; i<n && !err->rc; i++){
+    if( !write_is_sparse_by_value(w, i) ) continue;
+    if( c || (zt_output_source(output, &source, err)==SQLITE_OK
+           && zt_container_open(source, &w->budget->interrupt, &c, err)==SQLITE_OK) ){
+      write_verify_object(w, i, source, c, err);
+    }
+  }
+  zt_container_close(c);
+  zt_source_close(source);
+  if( !err->rc ) err->object.z = NULL;
+  return err->rc;
+}
+
 int zt_write_to(const zt_write *w, zt_output *output, zt_error *err){
   const zt_interrupt *interrupt = &w->budget->interrupt;
   uint32_t *order = zt_draft_sort(w->draft, w->options.by_row ? NULL : w->encoder->compare,
@@ -151,7 +199,7 @@ int zt_write_to(const zt_write *w, zt_output *output, zt_error *err){
     .draft = w->draft, .options = &w->options, .order = order, .output = output,
     .interrupt = interrupt, .part = write_one, .context = (void*)w
   };
-  if( order ) w->encoder->write(&run, err);
+  if( order && w->encoder->write(&run, err)==SQLITE_OK ) write_verify(w, output, err);
   sqlite3_free(order);
   return err->rc;
 }
