@@ -138,6 +138,10 @@ static int supply_add_contents(const supply_adding *a, const zt_object *object){
     supply.as = c.element = component.element;
     c.role = component.role;
     a->err->component = component.role;
+    if( object->layout==ZT_LAYOUT_GGML && !zt_text_is(component.byte_order, "little") ){
+      return zt_fail(a->err, SQLITE_ERROR,
+                     "the order of the bytes in a big-endian file's blocks is not known");
+    }
     if( zt_array_dtype(&payload, &c.element, a->err)
      || zt_array_measure(&payload, &c.decoded_length, a->err)
      || zt_supplies_add(a->supplies, &supply, &c.supply, a->err)
