@@ -79,15 +79,17 @@ int zt_writer_load(zt_writer *w, zt_error *err){
   int rc = SQLITE_OK;
   if( w->arguments.mode!=ZT_OUTPUT_UPDATE
    || zt_writer_rows_marked(w->stored, ZT_WRITER_LOADED, &rc) ) return SQLITE_OK;
-  if( rc || (rc = zt_writer_rows_mark(w->stored, ZT_WRITER_LOADED))!=0 ){
-    return zt_writer_fail(w, rc, err);
-  }
+  if( rc==SQLITE_OK ) rc = zt_writer_rows_clear(w->stored);   /* Of a load that failed */
+  if( rc ) return zt_writer_fail(w, rc, err);
   if( load_constants(w, constants, err)==SQLITE_OK
    && load_check_format(w, constants[1], err)==SQLITE_OK
    && load_rows(w, LOAD_OBJECTS, objects, constants[0], constants[1], err)==SQLITE_OK ){
     const char *sql = w->arguments.encoder->object_attributes
       ? LOAD_ATTRIBUTES : LOAD_ATTRIBUTES " WHERE object IS NULL";
     load_rows(w, sql, attributes, constants[0], NULL, err);
+  }
+  if( !err->rc && (rc = zt_writer_rows_mark(w->stored, ZT_WRITER_LOADED))!=0 ){
+    zt_writer_fail(w, rc, err);
   }
   sqlite3_value_free(constants[0]);
   sqlite3_value_free(constants[1]);

@@ -168,6 +168,7 @@ typedef struct writer_storing {
   zt_draft *draft;
   zt_supplies supplies;
   char *shape;
+  uint8_t *bytes;                /* Owned; NULL: the row's are the caller's */
   bool replace;
 } writer_storing;
 
@@ -185,10 +186,22 @@ static int writer_check(writer_storing *s, zt_error *err){
   return writer_describe(s->draft, object, &s->stored, &s->shape, err);
 }
 
+/* Read bytes that an UPDATE leaves alone: they must fit its other columns, too. */
+static int writer_fetch(writer_storing *s, zt_error *err){
+  if( s->row.from!=ZT_ROW_FROM_DATA || !s->row.spooled ) return SQLITE_OK;
+  s->bytes = sqlite3_malloc64((uint64_t)s->row.data.n+1);
+  if( !s->bytes ) return zt_fail_nomem(err);
+  if( s->row.data.n && zt_output_read(zt_write_sources_spooled(s->w->rows.sources), s->row.offset,
+                                      s->bytes, s->row.data.n, err) ) return err->rc;
+  s->row.data.p = s->bytes;
+  s->row.spooled = false;
+  return SQLITE_OK;
+}
+
 /* Put the row's bytes into the spool. */
 static int writer_spool(writer_storing *s, zt_error *err){
   uint64_t offset = 0;
-  if( s->row.from!=ZT_ROW_FROM_DATA || s->row.spooled ) return SQLITE_OK;
+  if( s->row.from!=ZT_ROW_FROM_DATA || s->stored.offset>=0 ) return SQLITE_OK;
   if( zt_write_sources_spool(s->w->rows.sources, s->row.data, &offset, err) ) return err->rc;
   s->stored.offset = (sqlite3_int64)offset;
   s->stored.length = (sqlite3_int64)s->row.data.n;
@@ -197,13 +210,12 @@ static int writer_spool(writer_storing *s, zt_error *err){
 
 static int writer_insert(writer_storing *s, sqlite3_int64 old, sqlite3_int64 *id, zt_error *err){
   zt_writer *w = s->w;
-  int rc = SQLITE_OK;
-  if( s->replace ) rc = zt_writer_rows_replace(w->stored, &s->row);
-  if( rc==SQLITE_OK && old ) rc = zt_writer_rows_delete(w->stored, old);
-  if( rc==SQLITE_OK ) rc = zt_writer_rows_insert(w->stored, &s->stored, id);
+  const int rc = zt_writer_rows_store(w->stored, &s->stored, old, s->replace, id);
+  const int extended = rc ? sqlite3_extended_errcode(w->connection->db) : 0;
   if( rc==SQLITE_OK ) return SQLITE_OK;
-  if( rc!=SQLITE_CONSTRAINT ) return zt_writer_fail(w, rc, err);
-  return zt_fail(err, rc, "there is %s", s->row.from!=ZT_ROW_FROM_ATTRIBUTE
+  if( (rc & 0xff)!=SQLITE_CONSTRAINT ) return zt_writer_fail(w, rc, err);
+  return zt_fail(err, SQLITE_CONSTRAINT, "there is %s", extended!=SQLITE_CONSTRAINT_UNIQUE
+                 ? "a row of this rowid" : s->row.from!=ZT_ROW_FROM_ATTRIBUTE
                  ? "a component of this name" : "an attribute of this name");
 }
 
@@ -222,7 +234,7 @@ static int writer_store(writer_storing *s, writer_values *v, sqlite3_int64 old, 
                         zt_error *err){
   writer_place(v, &s->row);
   if( zt_row_read(&s->w->rows, v->column, &s->row, err)
-   || writer_keep_object(v, &s->row, err) || writer_check(s, err)
+   || writer_keep_object(v, &s->row, err) || writer_fetch(s, err) || writer_check(s, err)
    || writer_check_other(s->w, &s->row, old, s->replace, &s->stored, err)
    || writer_spool(s, err) ) return err->rc;
   s->stored.columns = v->column;
@@ -255,6 +267,7 @@ int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_
   zt_draft_free(s.draft);
   zt_supplies_clear(&s.supplies);
   sqlite3_free(s.shape);
+  sqlite3_free(s.bytes);
   writer_values_clear(&v);
   return err->rc;
 }
