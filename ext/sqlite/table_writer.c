@@ -132,7 +132,7 @@ static int writer_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
     if( !rowid && sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY")!=0 ) continue;
     for(int k=0; k<info->nConstraint; k++) info->aConstraintUsage[k].argvIndex = 0;
     info->aConstraintUsage[i].argvIndex = 1;
-    info->idxNum = rowid ? ZT_WRITER_ROWID : ZT_WRITER_NAME;
+    info->idxNum = rowid ? ZT_WRITER_BY_ID : ZT_WRITER_BY_NAME;
     info->estimatedCost = rowid ? 1 : 10;
     if( rowid ) break;
   }
@@ -180,7 +180,7 @@ static int writer_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, i
   c->rows = NULL;
   if( w->begun ? zt_writer_begin(w, &err) || zt_writer_load(w, &err)
     : writer_begin_for_select(w, &err) ) return writer_fail(p->pVtab, &err);
-  rc = zt_writer_rows_select(w->stored, (zt_writer_choice)plan, argc>0 ? argv[0] : NULL, &c->rows);
+  rc = zt_writer_rows_select(w->stored, (zt_writer_plan)plan, argc ? argv[0] : NULL, &c->rows);
   return rc ? rc : writer_next(p);
 }
 

@@ -211,7 +211,7 @@ int zt_writer_rows_touch(zt_writer_rows *r){
   return rows_execute(r, "DELETE FROM temp.\"%w\" WHERE 0", NULL);
 }
 
-/* The name of an owner as the parameter of a choice. */
+/* The name of an owner as a parameter; no object has NULL or a BLOB. */
 static int rows_bind_name(sqlite3_stmt *s, sqlite3_value *name){
   const zt_text text = zt_value_text(name);
   const int type = sqlite3_value_type(name);
@@ -219,17 +219,19 @@ static int rows_bind_name(sqlite3_stmt *s, sqlite3_value *name){
   return rows_bind_owner(s, 1, text);
 }
 
-int zt_writer_rows_select(zt_writer_rows *r, zt_writer_choice choice, sqlite3_value *value,
+int zt_writer_rows_select(zt_writer_rows *r, zt_writer_plan plan, sqlite3_value *value,
                           sqlite3_stmt **out){
   static const char *const where[] = {
-    [ZT_WRITER_ALL] = "?1 IS NULL", [ZT_WRITER_ROWID] = "id=?1", [ZT_WRITER_NAME] = "owner=?1"
+    [ZT_WRITER_ALL] = "owner<>x''", [ZT_WRITER_BY_ID] = "owner<>x'' AND id=?1",
+    [ZT_WRITER_BY_NAME] = "owner=?1"
   };
-  char *sql = sqlite3_mprintf("SELECT * FROM temp.\"%w_rows\" WHERE owner<>x'' AND %s ORDER BY id",
-                              r->name, where[choice]);
+  char *sql = sqlite3_mprintf("SELECT * FROM temp.\"%w_rows\" WHERE %s ORDER BY id", r->name,
+                              where[plan]);
   int rc = sql ? sqlite3_prepare_v2(r->db, sql, -1, out, NULL) : SQLITE_NOMEM;
   sqlite3_free(sql);
-  if( rc || choice==ZT_WRITER_ALL ) return rc;
-  return choice==ZT_WRITER_NAME ? rows_bind_name(*out, value) : sqlite3_bind_value(*out, 1, value);
+  if( rc || plan==ZT_WRITER_ALL ) return rc;
+  return plan==ZT_WRITER_BY_NAME ? rows_bind_name(*out, value)
+       : sqlite3_bind_value(*out, 1, value);
 }
 
 /* --- The transaction --- */

@@ -69,10 +69,9 @@ sqlite3_stmt *zt_writer_rows_next(zt_writer_rows *r, bool attributes, bool begin
 /* Have SQLite begin the writer's transaction, by a statement that changes nothing. */
 int zt_writer_rows_touch(zt_writer_rows *r);
 
-/* A new statement over all rows, or those of that number or name. value: of the choice; ALL: NULL.
-** *out is the caller's, also after an error. */
-typedef enum zt_writer_choice { ZT_WRITER_ALL, ZT_WRITER_ROWID, ZT_WRITER_NAME } zt_writer_choice;
-int zt_writer_rows_select(zt_writer_rows *r, zt_writer_choice choice, sqlite3_value *value,
+/* A new statement over all rows, over the row of a number, or over those of an object's name. */
+typedef enum zt_writer_plan { ZT_WRITER_ALL, ZT_WRITER_BY_ID, ZT_WRITER_BY_NAME } zt_writer_plan;
+int zt_writer_rows_select(zt_writer_rows *r, zt_writer_plan plan, sqlite3_value *value,
                           sqlite3_stmt **out);
 
 /* Facts about the transaction, which a rollback undoes. */
