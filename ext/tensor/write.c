@@ -207,7 +207,8 @@ int zt_write_to(const zt_write *w, zt_output *output, zt_error *err){
     .draft = w->draft, .options = &w->options, .order = order, .output = output,
     .interrupt = interrupt, .part = write_one, .context = &r
   };
-  if( order && r.room && w->encoder->write(&run, err)==SQLITE_OK ) write_verify(w, output, err);
+  if( order && r.room && w->encoder->write(&run, err)==SQLITE_OK
+   && zt_supplies_unchanged(w->supplies, err)==SQLITE_OK ) write_verify(w, output, err);
   zt_part_room_free(r.room);
   sqlite3_free(order);
   return err->rc;
