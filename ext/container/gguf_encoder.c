@@ -332,6 +332,7 @@ extern const zt_driver zt_driver_gguf;
 const zt_encoder zt_encoder_gguf = {
   .name = "gguf", .driver = &zt_driver_gguf, .suffix = ".gguf",
   .defaults = { .align = GGUF_ALIGN, .codec = ZT_CODEC_RAW }, .least_align = 8,
+  .align_key = "general.alignment",
   .codecs = 1u<<ZT_CODEC_RAW,
   .check_object = gguf_check_object, .check_attribute = gguf_check_attribute,
   .check_draft = gguf_check_draft, .compare = zt_draft_compare_names, .write = gguf_write

@@ -196,8 +196,11 @@ static int writer_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
 /* A result of bytes that wait in the spool. */
 static int writer_result_spooled(zt_writer *w, sqlite3_context *ctx, uint64_t offset, uint64_t n){
   zt_error err = ZT_ERROR_NONE;
-  zt_output *spool = w->rows.sources ? zt_write_sources_spooled(w->rows.sources) : NULL;
   uint8_t *p;
+  if( !w->rows.sources || !zt_write_sources_has_bytes(w->rows.sources, offset, n) ){
+    sqlite3_result_error_code(ctx, SQLITE_CORRUPT_VTAB);
+    return SQLITE_OK;
+  }
   if( n>zt_connection_budget(w->connection).result ){
     sqlite3_result_error_toobig(ctx);
     return SQLITE_OK;
@@ -205,7 +208,9 @@ static int writer_result_spooled(zt_writer *w, sqlite3_context *ctx, uint64_t of
   p = sqlite3_malloc64(n+1);
   err.path = w->arguments.path;
   if( !p ) zt_fail_nomem(&err);
-  else if( n && spool ) zt_output_read(spool, offset, p, (size_t)n, &err);
+  else if( n ){
+    zt_output_read(zt_write_sources_spooled(w->rows.sources), offset, p, (size_t)n, &err);
+  }
   if( err.rc ){
     sqlite3_free(p);
     zt_result_error(ctx, &err);
@@ -219,7 +224,8 @@ static int writer_result_spooled(zt_writer *w, sqlite3_context *ctx, uint64_t of
 static int writer_result_source(zt_writer *w, sqlite3_context *ctx, sqlite3_stmt *s){
   uint64_t offset, length;
   const uint32_t number = (uint32_t)sqlite3_column_int64(s, ZT_STORED_SOURCE);
-  if( !w->rows.sources || zt_write_sources_path(w->rows.sources, number, &offset, &length) ){
+  if( !w->rows.sources || !zt_write_sources_has(w->rows.sources, number)
+   || zt_write_sources_path(w->rows.sources, number, &offset, &length) ){
     return SQLITE_OK;
   }
   return writer_result_spooled(w, ctx, offset, length);

@@ -61,7 +61,7 @@ static int writer_add_all(zt_writer *w, bool attributes, zt_draft *draft, zt_sup
 
 static int writer_write(zt_writer *w, zt_draft *draft, zt_supplies *supplies, zt_error *err){
   const zt_write write = {
-    .encoder = w->arguments.encoder, .options = w->arguments.options, .draft = draft,
+    .encoder = w->arguments.encoder, .options = w->rows.options, .draft = draft,
     .supplies = supplies, .budget = &w->budget
   };
   if( writer_add_all(w, false, draft, supplies, err)

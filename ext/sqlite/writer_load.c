@@ -5,6 +5,8 @@
 */
 #include "sqlite/writer_load.h"
 
+#include "sqlite/value.h"
+
 #define LOAD_OBJECTS "SELECT object FROM zt_objects(?1)"
 #define LOAD_ATTRIBUTES "SELECT object, key, value, type, stored_type FROM zt_attributes(?1)"
 
@@ -19,6 +21,19 @@ static int load_statement(zt_writer *w, const char *sql, sqlite3_stmt **out, zt_
     rc = sqlite3_bind_text(*out, 1, w->arguments.path, -1, SQLITE_TRANSIENT);
   }
   return rc ? zt_writer_fail(w, rc, err) : SQLITE_OK;
+}
+
+/* True if the row is the attribute that states the file's alignment, which becomes the argument
+** unless that was given. */
+static bool load_is_align(zt_writer *w, const load_row *row){
+  const zt_encoder *e = w->arguments.encoder;
+  const zt_text key = zt_value_text(row->column[ZT_ROW_KEY]);
+  uint64_t align;
+  if( !e->align_key || !key.z || !zt_text_equal(key, zt_text_of(e->align_key)) ) return false;
+  align = (uint64_t)sqlite3_value_int64(row->column[ZT_ROW_VALUE]);
+  if( w->arguments.options.align==e->defaults.align && align>=e->least_align
+   && align<=ZT_ENCODER_ALIGN_MOST && (align & (align-1))==0 ) w->rows.options.align = align;
+  return true;
 }
 
 /* Store a row for each row of a statement. to: the columns that its columns fill. */
@@ -36,7 +51,9 @@ static int load_rows(zt_writer *w, const char *sql, const int *to, sqlite3_value
       row.column[to[i]] = sqlite3_value_dup(sqlite3_column_value(s, i));
       if( !row.column[to[i]] ) zt_fail_nomem(err);
     }
-    if( !err->rc ) zt_writer_store(w, 0, 0, row.column, true, &id, err);
+    if( !err->rc && !load_is_align(w, &row) ){
+      zt_writer_store(w, 0, 0, row.column, true, &id, err);
+    }
     for(int i=0; to[i]>=0; i++) sqlite3_value_free(row.column[to[i]]);
   }
   if( !err->rc && rc!=SQLITE_DONE ) zt_writer_fail(w, rc, err);

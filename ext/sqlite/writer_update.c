@@ -62,16 +62,24 @@ static int writer_take_old(zt_writer *w, sqlite3_int64 old, writer_values *v, zt
   return SQLITE_OK;
 }
 
-static void writer_place(const writer_values *v, zt_row *row){
-  *row = (zt_row){ .source_number = UINT32_MAX };
+/* Say where the row's bytes are. Numbers that are none of the writer's were put into its table. */
+static int writer_place(const zt_writer *w, const writer_values *v, zt_row *row, zt_error *err){
+  const zt_write_sources *s = w->rows.sources;
+  *row = (zt_row){ .source_number = UINT32_MAX, .keep = v->kept, .bare = v->loaded };
+  if( (v->source!=WRITER_NONE && (v->source<0 || v->source>=UINT32_MAX
+                                  || !zt_write_sources_has(s, (uint32_t)v->source)))
+   || (v->length!=WRITER_NONE
+       && (v->length<0 || v->offset<0
+           || !zt_write_sources_has_bytes(s, (uint64_t)v->offset, (uint64_t)v->length))) ){
+    return zt_fail(err, SQLITE_CORRUPT_VTAB, "the table that keeps its rows was changed");
+  }
   if( v->source>=0 ) row->source_number = (uint32_t)v->source;
-  row->keep = v->kept;
-  row->bare = v->loaded;
   if( v->length>=0 ){
     row->spooled = true;
     row->offset = (uint64_t)v->offset;
     row->data.n = (size_t)v->length;
   }
+  return SQLITE_OK;
 }
 
 int zt_writer_read(zt_writer *w, sqlite3_value **columns, sqlite3_stmt *stored, zt_row *out,
@@ -83,7 +91,7 @@ int zt_writer_read(zt_writer *w, sqlite3_value **columns, sqlite3_stmt *stored, 
     .loaded = sqlite3_column_int(stored, ZT_STORED_LOADED)!=0,
     .kept = sqlite3_column_int(stored, ZT_STORED_KEPT)!=0
   };
-  writer_place(&v, out);
+  if( writer_place(w, &v, out, err) ) return err->rc;
   return zt_row_read(&w->rows, columns, out, err);
 }
 
@@ -232,8 +240,7 @@ static int writer_keep_object(writer_values *v, zt_row *row, zt_error *err){
 
 static int writer_store(writer_storing *s, writer_values *v, sqlite3_int64 old, sqlite3_int64 *id,
                         zt_error *err){
-  writer_place(v, &s->row);
-  if( zt_row_read(&s->w->rows, v->column, &s->row, err)
+  if( writer_place(s->w, v, &s->row, err) || zt_row_read(&s->w->rows, v->column, &s->row, err)
    || writer_keep_object(v, &s->row, err) || writer_fetch(s, err) || writer_check(s, err)
    || writer_check_other(s->w, &s->row, old, s->replace, &s->stored, err)
    || writer_spool(s, err) ) return err->rc;
@@ -254,7 +261,7 @@ int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_
   writer_storing s = {
     .w = w, .row = { .source_number = UINT32_MAX },
     .stored = { .id = new, .source = WRITER_NONE, .offset = WRITER_NONE, .length = WRITER_NONE },
-    .replace = sqlite3_vtab_on_conflict(w->connection->db)==SQLITE_REPLACE
+    .replace = !loaded && sqlite3_vtab_on_conflict(w->connection->db)==SQLITE_REPLACE
   };
   memcpy(v.column, values, sizeof(v.column));
   if( old==0 || writer_take_old(w, old, &v, err)==SQLITE_OK ){
