@@ -141,9 +141,8 @@ int zt_writer_load(zt_writer *w, zt_error *err){
   int rc = SQLITE_OK;
   if( w->arguments.mode!=ZT_OUTPUT_UPDATE
    || zt_writer_rows_marked(w->stored, ZT_WRITER_LOADED, &rc) ) return SQLITE_OK;
-  if( rc || (rc = zt_writer_rows_mark(w->stored, ZT_WRITER_LOADED))!=0 ){
-    return zt_writer_fail(w, rc, err);
-  }
+  if( rc==SQLITE_OK ) rc = zt_writer_rows_clear(w->stored);   /* Of a load that failed */
+  if( rc ) return zt_writer_fail(w, rc, err);
   if( load_constants(w, constants, err)==SQLITE_OK
    && load_check_format(w, constants[1], &attributes_of, err)==SQLITE_OK
    && load_rows(w, LOAD_OBJECTS, objects, NULL, constants[0], constants[1], err)==SQLITE_OK ){
@@ -153,6 +152,9 @@ int zt_writer_load(zt_writer *w, zt_error *err){
   }
   if( attributes_of.walking ) zt_walk_end(&attributes_of.walk);
   zt_container_close((zt_container*)attributes_of.container);
+  if( !err->rc && (rc = zt_writer_rows_mark(w->stored, ZT_WRITER_LOADED))!=0 ){
+    zt_writer_fail(w, rc, err);
+  }
   sqlite3_value_free(constants[0]);
   sqlite3_value_free(constants[1]);
   return err->rc;

@@ -268,6 +268,16 @@ int zt_supply_digest(zt_supplies *s, uint32_t number, zt_text *out, zt_error *er
   return SQLITE_OK;
 }
 
+/* True if the object's bytes are a member of a zip archive that is deflated with its header: they
+** are encoded anew. */
+static bool supply_is_deflated(const zt_supply_request *r, const zt_object *o){
+  const uint32_t k = zt_container_first(r->file.container, o->index);
+  zt_component c;
+  if( k==zt_container_first(r->file.container, o->index+1) ) return false;
+  zt_container_component(r->file.container, o->index, k, ZT_COMPONENT_ALL, &c);
+  return c.codec==ZT_CODEC_DEFLATE;
+}
+
 /* True if the elements of such blocks have no definition: only their bytes can be copied. */
 static bool supply_is_opaque(const zt_supply_request *r, const zt_object *object){
   return object->layout==ZT_LAYOUT_GGML && !r->as && !r->dense;
@@ -275,10 +285,12 @@ static bool supply_is_opaque(const zt_supply_request *r, const zt_object *object
 
 int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_draft *draft,
                            uint32_t *object, zt_error *err){
-  supply_adding a = { .supplies = s, .request = request, .draft = draft, .err = err };
+  zt_supply_request own = *request;
+  supply_adding a = { .supplies = s, .request = &own, .draft = draft, .err = err };
   zt_object from;
   zt_tensor t;
   zt_container_object(request->file.container, request->object, &from);
+  if( own.keep && supply_is_deflated(request, &from) ) own.codec = ZT_CODEC_DEFLATE;
   if( supply_can_keep(request, &from) ){
     supply_add_stored(&a, &from);
     *object = a.number;
