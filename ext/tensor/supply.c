@@ -415,13 +415,25 @@ static int supply_read_sparse(supply_reading *r, zt_tensor *t){
   return r->err->rc;
 }
 
+/* Where the target wants it, no two stored elements lie in one cell. Their values are the first
+** that are read. */
+static int supply_check_cells(supply_reading *r, zt_tensor *t){
+  zt_order order;
+  if( r->supply->kind!=ZT_SUPPLY_VALUES || !(r->object->rules & ZT_RULE_CELLS_UNIQUE) ){
+    return SQLITE_OK;
+  }
+  if( zt_sparse_order(t, &order, r->err) || order.repeated==0 ) return r->err->rc;
+  return zt_fail(r->err, SQLITE_ERROR, "two stored elements lie in one cell; format 'dense' adds"
+                 " them");
+}
+
 static int supply_read_tensor(supply_reading *r){
   zt_tensor t;
   if( zt_tensor_open(r->file.source, r->file.container, r->object, r->budget, &t,
                      r->err)==SQLITE_OK ){
     if( r->supply->kind==ZT_SUPPLY_ELEMENTS ){
       zt_assemble_pieces(&t, r->supply->as, supply_take, r, r->err);
-    }else{
+    }else if( supply_check_cells(r, &t)==SQLITE_OK ){
       supply_read_sparse(r, &t);
     }
   }
@@ -539,8 +551,18 @@ static int supply_read_file(supply_reading *r){
                            ZT_COMPONENT_ROLE, &c);
     supply_fail_digest(&c, r->err);
   }
-  if( !r->err->rc ) zt_source_unchanged(r->file.source, r->err);
   return r->err->rc;
+}
+
+int zt_supplies_unchanged(zt_supplies *s, zt_error *err){
+  const zt_error place = *err;
+  zt_supply_file file;
+  if( s->reading==0 || s->open(s->context, s->reading-1, &file, err) ) return err->rc;
+  s->reading = 0;
+  err->path = zt_source_path(file.source) ? zt_source_path(file.source) : "<blob>";
+  err->object.z = err->component.z = NULL;
+  if( zt_source_unchanged(file.source, err)==SQLITE_OK ) *err = place;
+  return err->rc;
 }
 
 int zt_supply_read(zt_supplies *s, uint32_t number, unsigned rules, zt_budget *budget,
@@ -553,7 +575,11 @@ int zt_supply_read(zt_supplies *s, uint32_t number, unsigned rules, zt_budget *b
     .err = err
   };
   if( supply->kind==ZT_SUPPLY_BYTES ) return supply_read_spool(s, supply, &r);
+  if( s->reading && s->reading!=supply->source+1 && zt_supplies_unchanged(s, err) ){
+    return err->rc;
+  }
   if( s->open(s->context, supply->source, &r.file, err) ) return err->rc;
+  s->reading = supply->source+1;
   zt_container_object(r.file.container, supply->object, &object);
   object.rules |= rules & SUPPLY_RULES;
   err->path = zt_source_path(r.file.source) ? zt_source_path(r.file.source) : "<blob>";
