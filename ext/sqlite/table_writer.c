@@ -247,7 +247,9 @@ static int writer_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
                                  (uint64_t)sqlite3_column_int64(s, ZT_STORED_LENGTH));
   }
   if( i==ZT_ROW_SOURCE && sqlite3_column_type(s, from)==SQLITE_NULL
-   && sqlite3_column_type(s, ZT_STORED_SOURCE)!=SQLITE_NULL ) return writer_result_source(w, ctx, s);
+   && sqlite3_column_type(s, ZT_STORED_SOURCE)!=SQLITE_NULL ){
+    return writer_result_source(w, ctx, s);
+  }
   sqlite3_result_value(ctx, sqlite3_column_value(s, from));
   return SQLITE_OK;
 }
