@@ -15,8 +15,8 @@ enum {
 };
 
 static const char *const rows_sql[ROWS_STATEMENTS] = {
-  [ROWS_INSERT] = "INSERT INTO temp.\"%w_rows\" VALUES(nullif(?1,0),?2,?3,?4,?5,?6,?7,?8,?9,?10,"
-    "?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,?28)",
+  [ROWS_INSERT] = ("INSERT INTO temp.\"%w_rows\" VALUES(nullif(?1,0),?2,?3,?4,?5,?6,?7,?8,?9,?10,"
+    "?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,?28)"),
   [ROWS_DELETE] = "DELETE FROM temp.\"%w_rows\" WHERE id=?1",
   [ROWS_REPLACE] = "DELETE FROM temp.\"%w_rows\" WHERE owner=?1 AND part=?2",
   [ROWS_GET] = "SELECT * FROM temp.\"%w_rows\" WHERE id=?1",
