@@ -26,8 +26,6 @@ typedef struct writer_cursor {
   bool eof;
 } writer_cursor;
 
-enum { WRITER_PLAN_ALL, WRITER_PLAN_ROWID, WRITER_PLAN_NAME };
-
 /* Make a failure the table's message, and clear it. Returns its code. */
 static int writer_fail(sqlite3_vtab *p, zt_error *err){
   const int rc = err->rc;
@@ -122,7 +120,7 @@ static int writer_shadow_name(const char *name){
 /* The plans: all rows; the row of that number; those of that name. */
 static int writer_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
   (void)p;
-  info->idxNum = WRITER_PLAN_ALL;
+  info->idxNum = ZT_WRITER_ALL;
   info->estimatedCost = 1e6;
   for(int i=0; i<info->nConstraint; i++){
     const struct sqlite3_index_constraint *c = &info->aConstraint[i];
@@ -130,10 +128,10 @@ static int writer_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
     if( !c->usable || c->op!=SQLITE_INDEX_CONSTRAINT_EQ || (!rowid && c->iColumn!=ZT_ROW_NAME) ){
       continue;
     }
-    if( info->idxNum!=WRITER_PLAN_ALL && !rowid ) continue;
+    if( info->idxNum!=ZT_WRITER_ALL && !rowid ) continue;
     for(int k=0; k<info->nConstraint; k++) info->aConstraintUsage[k].argvIndex = 0;
     info->aConstraintUsage[i].argvIndex = 1;
-    info->idxNum = rowid ? WRITER_PLAN_ROWID : WRITER_PLAN_NAME;
+    info->idxNum = rowid ? ZT_WRITER_BY_ID : ZT_WRITER_BY_NAME;
     info->estimatedCost = rowid ? 1 : 10;
     if( rowid ) break;
   }
@@ -172,10 +170,6 @@ static int writer_begin_for_select(zt_writer *w, zt_error *err){
 
 static int writer_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc,
                          sqlite3_value **argv){
-  static const char *const where[] = {
-    [WRITER_PLAN_ALL] = "?1 IS NULL", [WRITER_PLAN_ROWID] = "id=?1",
-    [WRITER_PLAN_NAME] = "owner=x'01'||CAST(?1 AS BLOB)"
-  };
   writer_cursor *c = (writer_cursor*)p;
   zt_writer *w = (zt_writer*)p->pVtab;
   zt_error err = ZT_ERROR_NONE;
@@ -185,8 +179,7 @@ static int writer_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, i
   c->rows = NULL;
   if( w->begun ? zt_writer_begin(w, &err) || zt_writer_load(w, &err)
     : writer_begin_for_select(w, &err) ) return writer_fail(p->pVtab, &err);
-  rc = zt_writer_rows_select(w->stored, where[plan], &c->rows);
-  if( rc==SQLITE_OK && argc>0 ) rc = sqlite3_bind_value(c->rows, 1, argv[0]);
+  rc = zt_writer_rows_select(w->stored, (zt_writer_plan)plan, argc ? argv[0] : NULL, &c->rows);
   return rc ? rc : writer_next(p);
 }
 

@@ -2,6 +2,7 @@
 #include "sqlite/writer_rows.h"
 
 #include "core/host.h"
+#include "sqlite/value.h"
 
 /* Columns of the table, in the order of ZT_STORED_. The marks have an owner without bytes. */
 #define ROWS_SCHEMA "id INTEGER PRIMARY KEY, name, source, object, data, dtype, shape, format," \
@@ -209,12 +210,20 @@ int zt_writer_rows_touch(zt_writer_rows *r){
   return rows_execute(r, "DELETE FROM temp.\"%w\" WHERE 0", NULL);
 }
 
-int zt_writer_rows_select(zt_writer_rows *r, const char *where, sqlite3_stmt **out){
-  char *sql = sqlite3_mprintf("SELECT * FROM temp.\"%w_rows\" WHERE owner<>x'' AND %s ORDER BY id",
-                              r->name, where);
+int zt_writer_rows_select(zt_writer_rows *r, zt_writer_plan plan, sqlite3_value *value,
+                          sqlite3_stmt **out){
+  static const char *const where[] = {
+    [ZT_WRITER_ALL] = "owner<>x''", [ZT_WRITER_BY_ID] = "owner<>x'' AND id=?1",
+    [ZT_WRITER_BY_NAME] = "owner=?1"
+  };
+  char *sql = sqlite3_mprintf("SELECT * FROM temp.\"%w_rows\" WHERE %s ORDER BY id", r->name,
+                              where[plan]);
   int rc = sql ? sqlite3_prepare_v2(r->db, sql, -1, out, NULL) : SQLITE_NOMEM;
   sqlite3_free(sql);
-  return rc;
+  if( rc || plan==ZT_WRITER_ALL ) return rc;
+  if( plan==ZT_WRITER_BY_ID ) return sqlite3_bind_value(*out, 1, value);
+  return sqlite3_value_type(value)==SQLITE_NULL ? SQLITE_OK
+       : rows_bind_owner(*out, 1, zt_value_text(value));
 }
 
 /* --- The transaction --- */

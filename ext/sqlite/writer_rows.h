@@ -69,8 +69,10 @@ sqlite3_stmt *zt_writer_rows_next(zt_writer_rows *r, bool attributes, bool begin
 /* Have SQLite begin the writer's transaction, by a statement that changes nothing. */
 int zt_writer_rows_touch(zt_writer_rows *r);
 
-/* A new statement over all rows; `where` follows WHERE, with parameter 1. */
-int zt_writer_rows_select(zt_writer_rows *r, const char *where, sqlite3_stmt **out);
+/* A new statement over all rows, over the row of a number, or over those of an object's name. */
+typedef enum zt_writer_plan { ZT_WRITER_ALL, ZT_WRITER_BY_ID, ZT_WRITER_BY_NAME } zt_writer_plan;
+int zt_writer_rows_select(zt_writer_rows *r, zt_writer_plan plan, sqlite3_value *value,
+                          sqlite3_stmt **out);
 
 /* Facts about the transaction, which a rollback undoes. */
 typedef enum zt_writer_mark { ZT_WRITER_LOADED, ZT_WRITER_CHANGED } zt_writer_mark;

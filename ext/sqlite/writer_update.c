@@ -151,9 +151,9 @@ static int writer_describe(const zt_draft *draft, uint32_t object, zt_stored_row
   if( !*shape ) return zt_fail_nomem(err);
   out->shape = zt_text_of(*shape);
   for(uint32_t at=0; (at = zt_draft_next_component(draft, object, at, &c))!=0; ){
-    const bool first = out->dtype==NULL;
+    const bool values = zt_text_is(c.role, "data") || zt_text_is(c.role, "values");
     out->bytes += c.decoded_length;
-    if( first && c.element ) out->dtype = c.element->name;
+    if( c.element && (values || !out->dtype) ) out->dtype = c.element->name;
   }
   return SQLITE_OK;
 }

@@ -415,13 +415,25 @@ static int supply_read_sparse(supply_reading *r, zt_tensor *t){
   return r->err->rc;
 }
 
+/* Where the target wants it, no two stored elements lie in one cell. Their values are the first
+** that are read. */
+static int supply_check_cells(supply_reading *r, zt_tensor *t){
+  zt_order order;
+  if( r->supply->kind!=ZT_SUPPLY_VALUES || !(r->object->rules & ZT_RULE_CELLS_UNIQUE) ){
+    return SQLITE_OK;
+  }
+  if( zt_sparse_order(t, &order, r->err) || order.repeated==0 ) return r->err->rc;
+  return zt_fail(r->err, SQLITE_ERROR, "two stored elements lie in one cell; format 'dense' adds"
+                 " them");
+}
+
 static int supply_read_tensor(supply_reading *r){
   zt_tensor t;
   if( zt_tensor_open(r->file.source, r->file.container, r->object, r->budget, &t,
                      r->err)==SQLITE_OK ){
     if( r->supply->kind==ZT_SUPPLY_ELEMENTS ){
       zt_assemble_pieces(&t, r->supply->as, supply_take, r, r->err);
-    }else{
+    }else if( supply_check_cells(r, &t)==SQLITE_OK ){
       supply_read_sparse(r, &t);
     }
   }

@@ -3,6 +3,7 @@
 
 #include "container/dtype.h"
 #include "core/host.h"
+#include "tensor/layout.h"
 #include "tensor/part.h"
 
 /* --- Checks --- */
@@ -86,6 +87,12 @@ uint64_t zt_write_size(const zt_draft *draft){
 
 /* --- Parts --- */
 
+/* The context of the encoder's run. */
+typedef struct write_run {
+  const zt_write *write;
+  zt_part_room *room;
+} write_run;
+
 /* A part of the run, and where its failures go. */
 typedef struct write_part {
   zt_part *part;
@@ -106,15 +113,16 @@ static int write_fail_length(uint64_t expected, uint64_t got, zt_error *err){
 /* A part that was stored before: its digest is another one, and its length says nothing. */
 static int write_keep(zt_encoder_run *run, const zt_draft_component *c, uint32_t place,
                       const zt_stored *stored, zt_error *err){
-  const zt_write *w = run->context;
+  const write_run *r = run->context;
   zt_text digest;
-  if( zt_supply_digest(w->supplies, c->supply, &digest, err) ) return err->rc;
+  if( zt_supply_digest(r->write->supplies, c->supply, &digest, err) ) return err->rc;
   return zt_draft_store(run->draft, place, stored->offset, stored->length, digest, err);
 }
 
 static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_stored *out,
                      zt_error *err){
-  const zt_write *w = run->context;
+  const write_run *r = run->context;
+  const zt_write *w = r->write;
   zt_draft_component c;
   char text[ZT_DIGEST_TEXT];
   uint64_t decoded = 0;
@@ -129,7 +137,7 @@ static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_st
     .digest_of_decoded = (w->encoder->rules & ZT_RULE_DIGEST_OF_DECODED)!=0
   };
   (void)object;
-  if( zt_part_open(&options, run->output, w->budget, &p.part, err)==SQLITE_OK
+  if( zt_part_open(&options, r->room, run->output, w->budget, &p.part, err)==SQLITE_OK
    && zt_part_take(p.part, run->prefix, err)==SQLITE_OK
    && zt_supply_read(w->supplies, c.supply, w->encoder->rules, w->budget, write_take, &p,
                      err)==SQLITE_OK
@@ -143,15 +151,64 @@ static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_st
   return err->rc;
 }
 
+/* --- Reading back --- */
+
+/* True for a sparse object whose components came by value. */
+static bool write_is_sparse_by_value(const zt_write *w, uint32_t object){
+  zt_draft_object o;
+  zt_draft_component c;
+  zt_draft_object_get(w->draft, object, &o);
+  return (o.layout==ZT_LAYOUT_CSR || o.layout==ZT_LAYOUT_COO)
+      && zt_draft_next_component(w->draft, object, 0, &c)
+      && w->supplies->a[c.supply].kind==ZT_SUPPLY_BYTES;
+}
+
+static int write_verify_object(const zt_write *w, uint32_t number, zt_source *source,
+                               const zt_container *c, zt_error *err){
+  const int64_t i = zt_container_find(c, zt_draft_name(w->draft, number));
+  zt_object object;
+  zt_tensor t;
+  zt_order order;
+  zt_container_object(c, (uint32_t)i, &object);
+  err->object = zt_draft_name(w->draft, number);
+  object.rules |= w->encoder->rules & (ZT_RULE_ORDER | ZT_RULE_CELLS_UNIQUE);
+  if( zt_tensor_open(source, c, &object, w->budget, &t, err)==SQLITE_OK
+   && zt_sparse_order(&t, &order, err)==SQLITE_OK && order.repeated
+   && (object.rules & ZT_RULE_CELLS_UNIQUE) ){
+    zt_fail(err, SQLITE_ERROR, "two stored elements lie in one cell");
+  }
+  zt_tensor_close(&t);
+  return err->rc;
+}
+
+static int write_verify(const zt_write *w, zt_output *output, zt_error *err){
+  const uint32_t n = zt_draft_objects(w->draft);
+  zt_container *c = NULL;
+  zt_source *source = NULL;
+  for(uint32_t i=0; i<n && !err->rc; i++){
+    if( !write_is_sparse_by_value(w, i) ) continue;
+    if( c || (zt_output_source(output, &source, err)==SQLITE_OK
+           && zt_container_open(source, &w->budget->interrupt, &c, err)==SQLITE_OK) ){
+      write_verify_object(w, i, source, c, err);
+    }
+  }
+  zt_container_close(c);
+  zt_source_close(source);
+  if( !err->rc ) err->object.z = NULL;
+  return err->rc;
+}
+
 int zt_write_to(const zt_write *w, zt_output *output, zt_error *err){
   const zt_interrupt *interrupt = &w->budget->interrupt;
   uint32_t *order = zt_draft_sort(w->draft, w->options.by_row ? NULL : w->encoder->compare,
                                   interrupt, err);
+  write_run r = { .write = w, .room = order ? zt_part_room_new(err) : NULL };
   zt_encoder_run run = {
     .draft = w->draft, .options = &w->options, .order = order, .output = output,
-    .interrupt = interrupt, .part = write_one, .context = (void*)w
+    .interrupt = interrupt, .part = write_one, .context = &r
   };
-  if( order ) w->encoder->write(&run, err);
+  if( order && r.room && w->encoder->write(&run, err)==SQLITE_OK ) write_verify(w, output, err);
+  zt_part_room_free(r.room);
   sqlite3_free(order);
   return err->rc;
 }

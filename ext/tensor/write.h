@@ -27,7 +27,8 @@ int zt_write_check_object(const zt_write *w, uint32_t object, zt_error *err);
 /* Return the decoded bytes of all components; UINT64_MAX: 64 bits do not hold them. */
 uint64_t zt_write_size(const zt_draft *draft);
 
-/* Write it. */
+/* Write it, and read back the sparse tensors that came by value: whether their components fit each
+** other shows only then. */
 int zt_write_to(const zt_write *w, zt_output *output, zt_error *err);
 
 #endif
