@@ -116,6 +116,7 @@ int main(int argc, char **argv){
     cmocka_unit_test_setup(test_complete, disarm),
     cmocka_unit_test_setup(test_loading, disarm),
     cmocka_unit_test_setup(test_loading_nofs, disarm),
+    cmocka_unit_test_setup(test_loading_write, disarm),
     cmocka_unit_test_setup(test_loading_twice, disarm),
     cmocka_unit_test_setup(test_loading_a_library, disarm),
   }, last[] = {
