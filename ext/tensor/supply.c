@@ -287,6 +287,19 @@ static bool supply_is_opaque(const zt_supply_request *r, const zt_object *object
   return !zt_text_is(c.byte_order, "big");
 }
 
+/* Open the tensor. The place of a failure is the source. */
+static int supply_open_tensor(const zt_supply_request *r, zt_object *from, zt_tensor *t,
+                              zt_error *err){
+  const zt_error place = *err;
+  const char *path = zt_source_path(r->file.source);
+  err->path = path ? path : "<blob>";
+  err->object = from->name;
+  zt_tensor_open(r->file.source, r->file.container, from, r->budget, t, err);
+  err->path = place.path;
+  err->object = place.object;
+  return err->rc;
+}
+
 int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_draft *draft,
                            uint32_t *object, zt_error *err){
   zt_supply_request own = *request;
@@ -306,10 +319,7 @@ int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_
     return err->rc;
   }
   from.rules |= request->rules & SUPPLY_RULES;
-  if( zt_tensor_open(request->file.source, request->file.container, &from, request->budget, &t,
-                     err)==SQLITE_OK ){
-    supply_add_tensor(&a, &t);
-  }
+  if( supply_open_tensor(request, &from, &t, err)==SQLITE_OK ) supply_add_tensor(&a, &t);
   zt_tensor_close(&t);
   *object = a.number;
   return err->rc;
