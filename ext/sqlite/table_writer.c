@@ -276,7 +276,8 @@ static int writer_update(sqlite3_vtab *p, int argc, sqlite3_value **argv, sqlite
   if( zt_writer_begin(w, &err)==SQLITE_OK && zt_writer_load(w, &err)==SQLITE_OK ){
     err.path = w->arguments.path;
     err.object.z = NULL;
-    if( writer_change(w, argc, argv, id, &err)==SQLITE_OK ){
+    if( writer_change(w, argc, argv, id, &err)==SQLITE_OK
+     && w->arguments.mode==ZT_OUTPUT_UPDATE ){
       const int rc = zt_writer_rows_mark(w->stored, ZT_WRITER_CHANGED);
       if( rc ) zt_writer_fail(w, rc, &err);
     }
