@@ -54,11 +54,10 @@ typedef struct zt_encoder_run {
 typedef struct zt_encoder {
   const char *name;        /* As the argument `format` has it: "ztensor-2" */
   const zt_driver *driver; /* Which reads the format, */
-  const char *version;     /* and the beginning of its versions that are the same format; NULL: all */
+  const char *version;     /* the beginning of its versions that are this format; NULL: all */
   const char *suffix;      /* Targets that end so have this format by default; NULL: none have */
   zt_encoder_options defaults;
   uint64_t least_align;    /* 0: the format has no use for `align` */
-  const char *align_key;   /* The file's attribute that states `align`; NULL: none does */
   unsigned codecs;         /* Those that may be chosen: bits 1<<ZT_CODEC_ */
   unsigned digests;        /* Those that may be chosen: ZT_DIGEST_ bits */
   bool object_attributes;  /* Objects may have attributes */

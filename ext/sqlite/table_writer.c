@@ -26,15 +26,20 @@ typedef struct writer_cursor {
   bool eof;
 } writer_cursor;
 
-/* Make a failure the table's message, and clear it. Returns its code. */
-static int writer_fail(sqlite3_vtab *p, zt_error *err){
-  const int rc = err->rc;
+/* Make a failure a message of SQLite's, and clear it. Returns its code. */
+static int writer_fail_as(char **message, zt_error *err){
+  int rc = err->rc;
   if( err->message ){
-    sqlite3_free(p->zErrMsg);
-    p->zErrMsg = sqlite3_mprintf("%s", err->message);
+    sqlite3_free(*message);
+    *message = sqlite3_mprintf("%s", err->message);
+    if( !*message ) rc = SQLITE_NOMEM;
   }
   zt_error_clear(err);
   return rc;
+}
+
+static int writer_fail(sqlite3_vtab *p, zt_error *err){
+  return writer_fail_as(&p->zErrMsg, err);
 }
 
 /* --- Connecting --- */
@@ -43,13 +48,6 @@ static const char writer_schema[] =
   "CREATE TABLE x(name TEXT, source, object TEXT, data BLOB, dtype TEXT, shape TEXT, format TEXT,"
   " component TEXT, encoding TEXT, level, digest TEXT, key TEXT, value, type TEXT,"
   " stored_type TEXT, bytes INTEGER HIDDEN)";
-
-static int writer_refuse(char **message, zt_error *err){
-  const int rc = err->rc;
-  if( err->message ) *message = sqlite3_mprintf("%s", err->message);
-  zt_error_clear(err);
-  return rc;
-}
 
 static int writer_disconnect(sqlite3_vtab *p){
   zt_writer *w = (zt_writer*)p;
@@ -71,7 +69,7 @@ static int writer_connect_as(sqlite3 *db, void *module, int argc, const char *co
   }
   if( err.rc || zt_writer_arguments_read(argc-3, argv+3, &arguments, &err) ){
     zt_writer_arguments_clear(&arguments);
-    return writer_refuse(message, &err);
+    return writer_fail_as(message, &err);
   }
   rc = zt_module_connect_plain(db, writer_schema, SQLITE_VTAB_DIRECTONLY, sizeof(*w), out);
   if( rc ){
@@ -108,7 +106,7 @@ static int writer_rename(sqlite3_vtab *p, const char *name){
   (void)name;
   sqlite3_free(p->zErrMsg);
   p->zErrMsg = sqlite3_mprintf("ztensor: a zt_writer cannot be renamed");
-  return SQLITE_ERROR;
+  return p->zErrMsg ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
 static int writer_shadow_name(const char *name){
@@ -247,7 +245,9 @@ static int writer_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
                                  (uint64_t)sqlite3_column_int64(s, ZT_STORED_LENGTH));
   }
   if( i==ZT_ROW_SOURCE && sqlite3_column_type(s, from)==SQLITE_NULL
-   && sqlite3_column_type(s, ZT_STORED_SOURCE)!=SQLITE_NULL ) return writer_result_source(w, ctx, s);
+   && sqlite3_column_type(s, ZT_STORED_SOURCE)!=SQLITE_NULL ){
+    return writer_result_source(w, ctx, s);
+  }
   sqlite3_result_value(ctx, sqlite3_column_value(s, from));
   return SQLITE_OK;
 }
