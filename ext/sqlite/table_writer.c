@@ -266,6 +266,9 @@ static int writer_change(zt_writer *w, int argc, sqlite3_value **argv, sqlite3_i
    && sqlite3_value_type(argv[2+ZT_WRITER_BYTES])!=SQLITE_NULL ){
     return zt_fail(err, SQLITE_ERROR, "bytes follows from the other columns");
   }
+  if( sqlite3_value_type(argv[1])!=SQLITE_NULL && sqlite3_value_int64(argv[1])<=0 ){
+    return zt_fail(err, SQLITE_ERROR, "rowid must be an integer above 0");
+  }
   return zt_writer_store(w, old, sqlite3_value_type(argv[1])==SQLITE_NULL ? 0
                          : sqlite3_value_int64(argv[1]), argv+2, false, id, err);
 }
