@@ -210,7 +210,7 @@ int zt_row_read(const zt_draft_rows *r, sqlite3_value **columns, zt_row *out, zt
   if( rows_has(columns, ZT_ROW_VALUE) ) return zt_fail(err, SQLITE_ERROR, "value needs a key");
   if( !out->name.z ) return zt_fail(err, SQLITE_ERROR, "a tensor needs a name");
   if( rows_has(columns, ZT_ROW_SOURCE) || out->source_number!=UINT32_MAX ){
-    if( rows_has(columns, ZT_ROW_DATA) ){
+    if( rows_has(columns, ZT_ROW_DATA) || out->spooled ){
       return zt_fail(err, SQLITE_ERROR, "a tensor has source or data, not both");
     }
     rows_read_source(columns, out, err);
