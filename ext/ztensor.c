@@ -193,7 +193,8 @@ static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines 
     case ZTENSOR_LOADED_NONE: break;
     case ZTENSOR_LOADED_NOFS:
       return entry==ZTENSOR_ENTRY_WRITE
-           ? ztensor_refuse(message, sqlite3_mprintf("ztensor is loaded already, and opens no files"))
+           ? ztensor_refuse(message,
+                            sqlite3_mprintf("ztensor is loaded already, and opens no files"))
            : SQLITE_OK;
     case ZTENSOR_LOADED_UNKNOWN:
       return ztensor_refuse(message,

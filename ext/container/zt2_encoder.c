@@ -3,7 +3,8 @@
 **
 **   file     := magic { part } manifest footer      ; parts and manifest at multiples of `align`
 **   part     := in the order of objects, and of the roles of each, bytewise. A part that is equal
-**               to an earlier one is that one. An empty part stands where the next thing begins
+**               to an earlier one is that one. The first empty part stands where the next thing
+**               begins
 **   manifest := CBOR in deterministic encoding (zt2.c). Blocks of ggml have the attributes
 **               elems_per_block and block_bytes
 */
@@ -199,7 +200,6 @@ static int zt2_write_part(void *context, uint32_t object, const zt_draft_compone
   if( zt_encoder_align(r->run, r->err) || r->run->part(r->run, object, place, &stored, r->err) ){
     return r->err->rc;
   }
-  if( stored.length==0 ) return r->err->rc;
   if( zt2_parts_share(&r->parts, output, before, &stored, r->err) ) return r->err->rc;
   zt_draft_move(r->run->draft, place, stored.offset);
   return SQLITE_OK;

@@ -127,6 +127,7 @@ static int writer_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
       continue;
     }
     if( info->idxNum!=ZT_WRITER_ALL && !rowid ) continue;
+    if( !rowid && sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY")!=0 ) continue;
     for(int k=0; k<info->nConstraint; k++) info->aConstraintUsage[k].argvIndex = 0;
     info->aConstraintUsage[i].argvIndex = 1;
     info->idxNum = rowid ? ZT_WRITER_BY_ID : ZT_WRITER_BY_NAME;
@@ -193,8 +194,11 @@ static int writer_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
 /* A result of bytes that wait in the spool. */
 static int writer_result_spooled(zt_writer *w, sqlite3_context *ctx, uint64_t offset, uint64_t n){
   zt_error err = ZT_ERROR_NONE;
-  zt_output *spool = w->rows.sources ? zt_write_sources_spooled(w->rows.sources) : NULL;
   uint8_t *p;
+  if( !w->rows.sources || !zt_write_sources_has_bytes(w->rows.sources, offset, n) ){
+    sqlite3_result_error_code(ctx, SQLITE_CORRUPT_VTAB);
+    return SQLITE_OK;
+  }
   if( n>zt_connection_budget(w->connection).result ){
     sqlite3_result_error_toobig(ctx);
     return SQLITE_OK;
@@ -202,7 +206,9 @@ static int writer_result_spooled(zt_writer *w, sqlite3_context *ctx, uint64_t of
   p = sqlite3_malloc64(n+1);
   err.path = w->arguments.path;
   if( !p ) zt_fail_nomem(&err);
-  else if( n && spool ) zt_output_read(spool, offset, p, (size_t)n, &err);
+  else if( n ){
+    zt_output_read(zt_write_sources_spooled(w->rows.sources), offset, p, (size_t)n, &err);
+  }
   if( err.rc ){
     sqlite3_free(p);
     zt_result_error(ctx, &err);
@@ -216,7 +222,8 @@ static int writer_result_spooled(zt_writer *w, sqlite3_context *ctx, uint64_t of
 static int writer_result_source(zt_writer *w, sqlite3_context *ctx, sqlite3_stmt *s){
   uint64_t offset, length;
   const uint32_t number = (uint32_t)sqlite3_column_int64(s, ZT_STORED_SOURCE);
-  if( !w->rows.sources || zt_write_sources_path(w->rows.sources, number, &offset, &length) ){
+  if( !w->rows.sources || !zt_write_sources_has(w->rows.sources, number)
+   || zt_write_sources_path(w->rows.sources, number, &offset, &length) ){
     return SQLITE_OK;
   }
   return writer_result_spooled(w, ctx, offset, length);
@@ -238,7 +245,9 @@ static int writer_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
                                  (uint64_t)sqlite3_column_int64(s, ZT_STORED_LENGTH));
   }
   if( i==ZT_ROW_SOURCE && sqlite3_column_type(s, from)==SQLITE_NULL
-   && sqlite3_column_type(s, ZT_STORED_SOURCE)!=SQLITE_NULL ) return writer_result_source(w, ctx, s);
+   && sqlite3_column_type(s, ZT_STORED_SOURCE)!=SQLITE_NULL ){
+    return writer_result_source(w, ctx, s);
+  }
   sqlite3_result_value(ctx, sqlite3_column_value(s, from));
   return SQLITE_OK;
 }
@@ -249,10 +258,8 @@ static int writer_change(zt_writer *w, int argc, sqlite3_value **argv, sqlite3_i
                          zt_error *err){
   const bool replaces = sqlite3_value_type(argv[0])!=SQLITE_NULL;
   const sqlite3_int64 old = replaces ? sqlite3_value_int64(argv[0]) : 0;
-  int rc = zt_writer_rows_mark(w->stored, ZT_WRITER_CHANGED);
-  if( rc ) return zt_writer_fail(w, rc, err);
   if( argc==1 ){
-    rc = zt_writer_rows_delete(w->stored, old);
+    const int rc = zt_writer_rows_delete(w->stored, old);
     return rc ? zt_writer_fail(w, rc, err) : SQLITE_OK;
   }
   if( !sqlite3_value_nochange(argv[2+ZT_WRITER_BYTES])
@@ -269,7 +276,10 @@ static int writer_update(sqlite3_vtab *p, int argc, sqlite3_value **argv, sqlite
   if( zt_writer_begin(w, &err)==SQLITE_OK && zt_writer_load(w, &err)==SQLITE_OK ){
     err.path = w->arguments.path;
     err.object.z = NULL;
-    writer_change(w, argc, argv, id, &err);
+    if( writer_change(w, argc, argv, id, &err)==SQLITE_OK ){
+      const int rc = zt_writer_rows_mark(w->stored, ZT_WRITER_CHANGED);
+      if( rc ) zt_writer_fail(w, rc, &err);
+    }
   }
   return writer_fail(p, &err);
 }

@@ -148,6 +148,14 @@ int zt_write_sources_open(void *sources, uint32_t number, zt_supply_file *out, z
   return SQLITE_OK;
 }
 
+bool zt_write_sources_has(const zt_write_sources *s, uint32_t number){
+  return number<s->n;
+}
+
+bool zt_write_sources_has_bytes(const zt_write_sources *s, uint64_t offset, uint64_t length){
+  return s->spool && zt_claim(zt_output_size(s->spool), offset, length);
+}
+
 /* --- Adding --- */
 
 static int write_sources_append(zt_write_sources *s, const write_source *source, uint32_t *number,

@@ -8,6 +8,7 @@
 #include "core/window.h"
 #include "tensor/assemble.h"
 #include "tensor/content.h"
+#include "tensor/sorted.h"
 
 #define SUPPLY_LEAST 16u
 #define SUPPLY_SEVERAL UINT32_MAX
@@ -264,9 +265,26 @@ int zt_supply_digest(zt_supplies *s, uint32_t number, zt_text *out, zt_error *er
   return SQLITE_OK;
 }
 
-/* True if the elements of such blocks have no definition: only their bytes can be copied. */
+/* True if the object's bytes are a member of a zip archive that is deflated with its header: they
+** are encoded anew. */
+static bool supply_is_deflated(const zt_supply_request *r, const zt_object *o){
+  const uint32_t k = zt_container_first(r->file.container, o->index);
+  zt_component c;
+  if( k==zt_container_first(r->file.container, o->index+1) ) return false;
+  zt_container_component(r->file.container, o->index, k, ZT_COMPONENT_ALL, &c);
+  return c.codec==ZT_CODEC_DEFLATE;
+}
+
+/* True if the object's blocks are copied as they are, even if nothing defines their elements. The
+** order of bytes in a big-endian file's blocks is not known, so that those are opened, and fail. */
 static bool supply_is_opaque(const zt_supply_request *r, const zt_object *object){
-  return object->layout==ZT_LAYOUT_GGML && !r->as && !r->dense;
+  const zt_container *file = r->file.container;
+  const uint32_t first = zt_container_first(file, object->index);
+  zt_component c;
+  if( object->layout!=ZT_LAYOUT_GGML || r->as || r->dense ) return false;
+  if( first==zt_container_first(file, object->index+1) ) return false;
+  zt_container_component(file, object->index, first, ZT_COMPONENT_ALL, &c);
+  return !zt_text_is(c.byte_order, "big");
 }
 
 /* Open the tensor. The place of a failure is the source. */
@@ -284,10 +302,12 @@ static int supply_open_tensor(const zt_supply_request *r, zt_object *from, zt_te
 
 int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_draft *draft,
                            uint32_t *object, zt_error *err){
-  supply_adding a = { .supplies = s, .request = request, .draft = draft, .err = err };
+  zt_supply_request own = *request;
+  supply_adding a = { .supplies = s, .request = &own, .draft = draft, .err = err };
   zt_object from;
   zt_tensor t;
   zt_container_object(request->file.container, request->object, &from);
+  if( own.keep && supply_is_deflated(request, &from) ) own.codec = ZT_CODEC_DEFLATE;
   if( supply_can_keep(request, &from) ){
     supply_add_stored(&a, &from);
     *object = a.number;
@@ -316,6 +336,8 @@ typedef struct supply_reading {
   void (*take)(void *context, zt_span bytes);
   void *context;
   zt_digest *digest;       /* Of the pieces; NULL: none */
+  unsigned own;            /* ZT_RULE_ bits of the source, without the target's */
+  bool sort;               /* Stored elements are to ascend, and the source need not have them so */
   zt_error *err;
 } supply_reading;
 
@@ -329,6 +351,7 @@ static void supply_take(void *context, zt_span bytes){
 typedef struct supply_window {
   supply_reading *reading;
   const zt_dtype *dtype;
+  zt_sorted *sorted;       /* Owned; NULL: stored elements come in their order */
   uint8_t *p;              /* Owned */
   size_t n;
 } supply_window;
@@ -366,7 +389,8 @@ static void supply_put_values(supply_window *w, const zt_tensor *t, const zt_ent
     done += got;
     if( got<n ){
       zt_fail(w->reading->err, SQLITE_ERROR, "stored element %llu is no value of %s",
-              (unsigned long long)(entries->first+done), w->dtype->name);
+              w->sorted ? zt_sorted_number(w->sorted, done) : entries->first+done,
+              w->dtype->name);
     }else if( w->n==SUPPLY_INDICES ){
       supply_window_flush(w);
     }
@@ -379,29 +403,42 @@ static void supply_put_coords(supply_window *w, const zt_entries *entries, uint6
   for(size_t i=0; i<entries->n; i++) supply_window_put(w, entries->cell[i]/stride%length);
 }
 
-/* Put in, for each row up to that of an element, the number of those before the row. *row is the
-** next row. */
-static void supply_put_indptr(supply_window *w, const zt_entries *entries, uint64_t columns,
-                              uint64_t *row){
+/* Put in, for each row up to that of an element, the number of those before the row. `before` come
+** before the entries; *row is the next row. */
+static void supply_put_indptr(supply_window *w, const zt_entries *entries, uint64_t before,
+                              uint64_t columns, uint64_t *row){
   for(size_t i=0; i<entries->n; i++){
-    for(; *row<=entries->cell[i]/columns; ++*row) supply_window_put(w, entries->first+i);
+    for(; *row<=entries->cell[i]/columns; ++*row) supply_window_put(w, before+i);
   }
+}
+
+/* Begin to go through the stored elements, and read the next of them. */
+static int supply_seek_entries(supply_window *w, zt_tensor *t, zt_entries *entries){
+  zt_error *err = w->reading->err;
+  const uint64_t n = t->object->elements;
+  if( !w->reading->sort ) return t->layout->seek(t, 0, n, err);
+  return zt_sorted_open(t, 0, n, ZT_REPEATS_KEPT, entries, &w->sorted, err);
+}
+
+static int supply_next_entries(supply_window *w, zt_tensor *t, zt_entries *entries){
+  return w->sorted ? zt_sorted_next(w->sorted, w->reading->err)
+       : t->layout->next(t, entries, w->reading->err);
 }
 
 /* Go through the stored elements once: for coordinates, in dimension d. */
 static int supply_read_entries(supply_window *w, zt_tensor *t, zt_entries *entries, uint32_t d){
   const zt_object *o = t->object;
   zt_error *err = w->reading->err;
-  uint64_t stride = 1, row = 0;
+  uint64_t stride = 1, row = 0, before = 0;
   for(uint32_t i=d+1; i<o->rank; i++) stride *= o->shape[i];
-  if( t->layout->seek(t, 0, o->elements, err) ) return err->rc;
-  for(;;){
-    if( t->layout->next(t, entries, err) || entries->n==0 ) break;
+  if( supply_seek_entries(w, t, entries) ) return err->rc;
+  for(;; before+=entries->n){
+    if( supply_next_entries(w, t, entries) || entries->n==0 ) break;
     switch( w->reading->supply->kind ){
       case ZT_SUPPLY_VALUES: supply_put_values(w, t, entries); break;
       case ZT_SUPPLY_INDICES: supply_put_coords(w, entries, 1, o->shape[1]); break;
       case ZT_SUPPLY_COORDS: supply_put_coords(w, entries, stride, o->shape[d]); break;
-      default: supply_put_indptr(w, entries, o->shape[1], &row); break;
+      default: supply_put_indptr(w, entries, before, o->shape[1], &row); break;
     }
     if( err->rc || zt_tensor_poll(t, entries->n, err) ) break;
   }
@@ -420,6 +457,7 @@ static int supply_read_sparse(supply_reading *r, zt_tensor *t){
     for(uint32_t d=0; d<times && !r->err->rc; d++) supply_read_entries(&w, t, entries, d);
     supply_window_flush(&w);
   }
+  zt_sorted_close(w.sorted);
   sqlite3_free(w.p);
   sqlite3_free(entries);
   return r->err->rc;
@@ -432,7 +470,9 @@ static int supply_check_cells(supply_reading *r, zt_tensor *t){
   if( r->supply->kind!=ZT_SUPPLY_VALUES || !(r->object->rules & ZT_RULE_CELLS_UNIQUE) ){
     return SQLITE_OK;
   }
-  if( zt_sparse_order(t, &order, r->err) || order.repeated==0 ) return r->err->rc;
+  if( zt_sparse_order(t, &order, r->err)==SQLITE_OK || (r->own & ZT_RULE_CELLS_UNIQUE)
+   || !r->err->rule || strcmp(r->err->rule, "L10")!=0 ) return r->err->rc;
+  zt_error_clear(r->err);
   return zt_fail(r->err, SQLITE_ERROR, "two stored elements lie in one cell; format 'dense' adds"
                  " them");
 }
@@ -561,8 +601,24 @@ static int supply_read_file(supply_reading *r){
                            ZT_COMPONENT_ROLE, &c);
     supply_fail_digest(&c, r->err);
   }
-  if( !r->err->rc ) zt_source_unchanged(r->file.source, r->err);
   return r->err->rc;
+}
+
+int zt_supplies_unchanged(zt_supplies *s, zt_error *err){
+  const zt_error place = *err;
+  zt_supply_file file;
+  if( s->reading==0 || s->open(s->context, s->reading-1, &file, err) ) return err->rc;
+  s->reading = 0;
+  err->path = zt_source_path(file.source) ? zt_source_path(file.source) : "<blob>";
+  err->object.z = err->component.z = NULL;
+  if( zt_source_unchanged(file.source, err)==SQLITE_OK ) *err = place;
+  return err->rc;
+}
+
+/* True if the target's rules want columns to ascend, and those of the source do not. */
+static bool supply_is_unsorted(const zt_object *o, unsigned rules){
+  return (o->layout==ZT_LAYOUT_CSR || o->layout==ZT_LAYOUT_CSR_JOINED) && (rules & ZT_RULE_ORDER)
+      && !(o->rules & ZT_RULE_ORDER);
 }
 
 int zt_supply_read(zt_supplies *s, uint32_t number, unsigned rules, zt_budget *budget,
@@ -575,9 +631,15 @@ int zt_supply_read(zt_supplies *s, uint32_t number, unsigned rules, zt_budget *b
     .err = err
   };
   if( supply->kind==ZT_SUPPLY_BYTES ) return supply_read_spool(s, supply, &r);
+  if( s->reading && s->reading!=supply->source+1 && zt_supplies_unchanged(s, err) ){
+    return err->rc;
+  }
   if( s->open(s->context, supply->source, &r.file, err) ) return err->rc;
+  s->reading = supply->source+1;
   zt_container_object(r.file.container, supply->object, &object);
-  object.rules |= rules & SUPPLY_RULES;
+  r.own = object.rules;
+  r.sort = supply_is_unsorted(&object, rules);
+  object.rules |= rules & SUPPLY_RULES & ~(r.sort ? ZT_RULE_ORDER : 0u);
   err->path = zt_source_path(r.file.source) ? zt_source_path(r.file.source) : "<blob>";
   err->object = object.name;
   err->component.z = NULL;

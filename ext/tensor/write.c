@@ -54,7 +54,8 @@ static int write_check_sparse(const zt_draft *d, uint32_t number, zt_error *err)
   }
   if( !there ){
     return zt_fail(err, SQLITE_ERROR, "a component is missing: %s", o.layout==ZT_LAYOUT_CSR
-                   ? "sparse_csr has values, indices and indptr" : "sparse_coo has values and coords");
+                   ? "sparse_csr has values, indices and indptr"
+                   : "sparse_coo has values and coords");
   }
   if( values==others ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "%llu values have %llu places", (unsigned long long)values,
@@ -132,8 +133,8 @@ static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_st
   zt_draft_component_get(run->draft, place, &c);
   stored = w->supplies->a[c.supply].kind==ZT_SUPPLY_STORED;
   options = (zt_part_options){
-    .codec = stored ? ZT_CODEC_RAW : c.codec, .level = c.level, .digest = stored ? 0 : c.digest, .crc32 = run->crc32,
-    .xxh3 = run->xxh3,
+    .codec = stored ? ZT_CODEC_RAW : c.codec, .level = c.level,
+    .digest = stored ? 0 : c.digest, .crc32 = run->crc32, .xxh3 = run->xxh3,
     .digest_of_decoded = (w->encoder->rules & ZT_RULE_DIGEST_OF_DECODED)!=0
   };
   (void)object;
@@ -207,7 +208,8 @@ int zt_write_to(const zt_write *w, zt_output *output, zt_error *err){
     .draft = w->draft, .options = &w->options, .order = order, .output = output,
     .interrupt = interrupt, .part = write_one, .context = &r
   };
-  if( order && r.room && w->encoder->write(&run, err)==SQLITE_OK ) write_verify(w, output, err);
+  if( order && r.room && w->encoder->write(&run, err)==SQLITE_OK
+   && zt_supplies_unchanged(w->supplies, err)==SQLITE_OK ) write_verify(w, output, err);
   zt_part_room_free(r.room);
   sqlite3_free(order);
   return err->rc;

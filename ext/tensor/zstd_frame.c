@@ -1,5 +1,5 @@
 /* Frames of zstd, by libzstd. See zstd_frame.h. */
-#define ZSTD_STATIC_LINKING_ONLY   /* ZSTD_createCCtx_advanced(), which shared libraries have, too */
+#define ZSTD_STATIC_LINKING_ONLY   /* ZSTD_createCCtx_advanced(): shared libraries have it, too */
 #include <zstd.h>
 #include <zstd_errors.h>
 #include "core/host.h"
