@@ -128,7 +128,7 @@ static draft_text draft_put(draft_bytes *b, const void *p, size_t n){
 }
 
 static zt_text draft_get(const draft_bytes *b, draft_text text){
-  return (zt_text){ (const char*)b->p+text.at, text.n };
+  return b->p ? (zt_text){ (const char*)b->p+text.at, text.n } : (zt_text){ "", 0 };
 }
 
 static draft_object *draft_objects(const zt_draft *d){ return d->objects.a; }
