@@ -276,6 +276,9 @@ static int writer_change(zt_writer *w, int argc, sqlite3_value **argv, sqlite3_i
    && sqlite3_value_type(argv[2+ZT_WRITER_BYTES])!=SQLITE_NULL ){
     return zt_fail(err, SQLITE_ERROR, "bytes follows from the other columns");
   }
+  if( sqlite3_value_type(argv[1])!=SQLITE_NULL && sqlite3_value_int64(argv[1])<=0 ){
+    return zt_fail(err, SQLITE_ERROR, "rowid must be an integer above 0");
+  }
   return zt_writer_store(w, old, sqlite3_value_type(argv[1])==SQLITE_NULL ? 0
                          : sqlite3_value_int64(argv[1]), argv+2, false, id, err);
 }
@@ -286,7 +289,8 @@ static int writer_update(sqlite3_vtab *p, int argc, sqlite3_value **argv, sqlite
   if( zt_writer_begin(w, &err)==SQLITE_OK && zt_writer_load(w, &err)==SQLITE_OK ){
     err.path = w->arguments.path;
     err.object.z = NULL;
-    if( writer_change(w, argc, argv, id, &err)==SQLITE_OK ){
+    if( writer_change(w, argc, argv, id, &err)==SQLITE_OK
+     && w->arguments.mode==ZT_OUTPUT_UPDATE ){
       const int rc = zt_writer_rows_mark(w->stored, ZT_WRITER_CHANGED);
       if( rc ) zt_writer_fail(w, rc, &err);
     }

@@ -88,6 +88,7 @@ int zt_writer_commit(zt_writer *w, zt_error *err){
     zt_output_close(w->output);   /* Of a COMMIT that was busy, before a ROLLBACK TO */
     w->output = NULL;
     zt_connection_enter(w->connection);
+    zt_write_sources_look_again(w->rows.sources);
     w->budget = zt_connection_budget(w->connection);
     supplies = zt_rows_supplies(&w->rows);
     supplies.spool = zt_write_sources_spooled(w->rows.sources);

@@ -236,8 +236,10 @@ int zt_writer_rows_select(zt_writer_rows *r, zt_writer_plan plan, sqlite3_value 
 
 /* --- The transaction --- */
 
-/* Their numbers are the least ones, which no row gets by itself. */
+/* Marks have numbers that no row has. Where there is a mark, there is number 0, so that the next
+** row's number by itself is above it. */
 static const char *const rows_marks[] = { "loaded", "changed" };
+static const sqlite3_int64 rows_mark_ids[] = { 0, -1 };
 
 /* True if a statement gives a row. */
 static bool rows_is_there(sqlite3_stmt *s, int *rc){
@@ -254,7 +256,7 @@ bool zt_writer_rows_marked(zt_writer_rows *r, zt_writer_mark mark, int *rc){
 int zt_writer_rows_mark(zt_writer_rows *r, zt_writer_mark mark){
   sqlite3_stmt *s = r->a[ROWS_MARK];
   int rc = sqlite3_bind_text(s, 1, rows_marks[mark], -1, SQLITE_STATIC);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(s, 2, INT64_MIN+(int64_t)mark);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(s, 2, rows_mark_ids[mark]);
   return rc ? rc : rows_run(s);
 }
 

@@ -74,7 +74,7 @@ typedef enum zt_writer_plan { ZT_WRITER_ALL, ZT_WRITER_BY_ID, ZT_WRITER_BY_NAME 
 int zt_writer_rows_select(zt_writer_rows *r, zt_writer_plan plan, sqlite3_value *value,
                           sqlite3_stmt **out);
 
-/* Facts about the transaction, which a rollback undoes. */
+/* Facts about the transaction of an update, which a rollback undoes. LOADED comes first. */
 typedef enum zt_writer_mark { ZT_WRITER_LOADED, ZT_WRITER_CHANGED } zt_writer_mark;
 bool zt_writer_rows_marked(zt_writer_rows *r, zt_writer_mark mark, int *rc);
 int zt_writer_rows_mark(zt_writer_rows *r, zt_writer_mark mark);

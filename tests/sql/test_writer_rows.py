@@ -190,6 +190,15 @@ def test_replacing_by_name_and_rowid(out):
     assert rows(out, "SELECT rowid, name, hex(data) FROM out WHERE key IS NULL") == [(rowid, "a", "07")]
 
 
+def test_rowids_are_above_0(out):
+    for rowid in (0, -1, -1 << 63):
+        assert refusal(out, "INSERT OR REPLACE INTO out(rowid, name, key, value) VALUES(?, 'a', 'z', 0)", rowid)[1].endswith(
+            "out.zt: rowid must be an integer above 0")
+    out.execute("DELETE FROM out")
+    put(out, "first")
+    assert rows(out, "SELECT rowid, name FROM out WHERE rowid = 1") == [(1, "first")]
+
+
 def test_a_replacement_that_cannot_be_leaves_the_row(out):
     before = rows(out, "SELECT rowid, * FROM out")
     refusal(out, "INSERT OR REPLACE INTO out(name, data, dtype, shape) VALUES('a', x'09', 'u8', '[2]')")
