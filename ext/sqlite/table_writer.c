@@ -1,18 +1,28 @@
 /*
-** zt_writer(path, ...): a table whose rows are a tensor file that COMMIT writes. Only in temp, and
-** only with the entry point sqlite3_ztensor_write_init.
+** zt_writer(path, ...): a table whose rows become a tensor file at COMMIT. A row is a tensor, a
+** component of one, or an attribute.
 **
-**   name                 of the object; NULL: the row is an attribute of the file
-**   source, object       the file that has the tensor, and its name there
-**   data                 instead of source: its bytes, row-major and little-endian
-**   dtype, shape, format, component   what they are; with source, what they become
+**   name                 of the tensor; NULL if the row is an attribute of the file
+**   source, object       the file that has the tensor, and its name there, `name` if it is NULL.
+**                        A path is read at COMMIT, which fails if the file has changed since
+**   data                 instead of source: the elements, row-major and little-endian. They wait in
+**                        a temporary file
+**   dtype, shape         with data: the type of the bytes, and a JSON array. With source: dtype is
+**                        the type to convert to, NULL keeps it; shape is NULL
+**   format               NULL keeps the layout, with data `dense`. `dense` fills in zeros and
+**                        dequantizes. With data also `sparse_csr` and `sparse_coo`
+**   component            with data, of a sparse tensor: its role, `values`, `indices`, `indptr` or
+**                        `coords`. There is one row for each, with the same name, format and shape
 **   encoding, level, digest   of this row instead of the table's
-**   key, value, type, stored_type   an attribute, as zt_attributes shows it
-**   bytes                decoded bytes of the row
+**   key, value           an attribute, of the tensor `name` or of the file
+**   type                 of the value, as in zt_attributes; NULL: by the value's own type
+**   stored_type          the type in GGUF's own words; other formats ignore it
+**   bytes                decoded bytes of the row; read only
 **
-** Rows are checked when they come, and kept in a table of SQLite's (writer_rows.h). All is written
-** in xSync, whose errors reach the user and end the transaction: SQLite drops those of xCommit.
-** After that, xCommit forgets the old file, and xRollback puts it back.
+** Such a table is in temp, and only with the entry point sqlite3_ztensor_write_init. Rows are
+** checked when they come, and kept in a table of SQLite's (writer_rows.h). All is written in xSync,
+** whose errors reach the user and end the transaction: SQLite drops those of xCommit. After that,
+** xCommit forgets the old file, and xRollback puts it back.
 */
 #include "sqlite/module.h"
 #include "sqlite/tables.h"

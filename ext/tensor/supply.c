@@ -8,6 +8,7 @@
 #include "core/window.h"
 #include "tensor/assemble.h"
 #include "tensor/content.h"
+#include "tensor/ggml.h"
 #include "tensor/sorted.h"
 
 #define SUPPLY_LEAST 16u
@@ -300,6 +301,36 @@ static int supply_open_tensor(const zt_supply_request *r, zt_object *from, zt_te
   return err->rc;
 }
 
+/* Fail unless the blocks of a type whose elements have no definition are those of the shape. */
+static int supply_check_inner(const zt_supply_request *r, const zt_object *o, zt_error *err){
+  const uint32_t first = zt_container_first(r->file.container, o->index);
+  zt_component c;
+  const zt_payload payload = {
+    .source = r->file.source, .object = o, .component = &c, .budget = r->budget
+  };
+  uint64_t bytes = 0, length = 0;
+  if( zt_container_first(r->file.container, o->index+1)!=first+1 || o->rank==0
+   || o->shape[o->rank-1]%o->blocks->elements
+   || !zt_mul64(o->elements/o->blocks->elements, o->blocks->bytes, &bytes) ){
+    return zt_fail(err, SQLITE_ERROR, "its source is no whole number of blocks of %s",
+                   o->blocks->name.z);
+  }
+  zt_container_component(r->file.container, o->index, first, ZT_COMPONENT_ALL, &c);
+  if( zt_array_measure(&payload, &length, err) ) return err->rc;
+  if( length==bytes ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "its source has %llu bytes where blocks of %s need %llu",
+                 length, o->blocks->name.z, bytes);
+}
+
+/* Fail unless the blocks of a source are sound. */
+static int supply_check_blocks(const zt_supply_request *r, zt_object *from, zt_error *err){
+  zt_tensor t;
+  if( !zt_ggml_decoder_of(from->blocks) ) return supply_check_inner(r, from, err);
+  supply_open_tensor(r, from, &t, err);
+  zt_tensor_close(&t);
+  return err->rc;
+}
+
 int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_draft *draft,
                            uint32_t *object, zt_error *err){
   zt_supply_request own = *request;
@@ -314,7 +345,8 @@ int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_
     return err->rc;
   }
   if( supply_is_opaque(request, &from) ){
-    if( supply_add_named(&a, &from, ZT_LAYOUT_GGML)==SQLITE_OK ) supply_add_contents(&a, &from);
+    if( supply_check_blocks(request, &from, err)==SQLITE_OK
+     && supply_add_named(&a, &from, ZT_LAYOUT_GGML)==SQLITE_OK ) supply_add_contents(&a, &from);
     *object = a.number;
     return err->rc;
   }

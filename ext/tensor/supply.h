@@ -83,8 +83,8 @@ int zt_supplies_add(zt_supplies *s, const zt_supply *supply, uint32_t *number, z
 /* The digest that a ZT_SUPPLY_STORED has, borrowed until the next call; n 0: none. */
 int zt_supply_digest(zt_supplies *s, uint32_t number, zt_text *out, zt_error *err);
 
-/* Fail if the file that was read last has changed since it was opened. zt_supply_read() does it when
-** it goes on to another file; the caller does it at the end. */
+/* Fail if the file that was read last has changed since it was opened. zt_supply_read() does it
+** when it goes on to another file; the caller does it at the end. */
 int zt_supplies_unchanged(zt_supplies *s, zt_error *err);
 
 /* Give a supply's bytes to `take`, in pieces. `take` ends it by a failure in err. */

@@ -11,6 +11,8 @@ SUFFIXES = {"ztensor-2": ".zt", "ztensor-1.2": ".zt", "safetensors": ".safetenso
 FOLDERS = sorted((ROOT / "tests" / "formats").glob("*/golden"))
 ENTRY = "sqlite3_ztensor_write_init"
 INSERT = "INSERT INTO temp.out(name, source, object) VALUES(?2, ?1, ?2)"
+INSERT_ATTRIBUTE = """INSERT INTO temp.out(key, value, type, stored_type)
+  SELECT key, value, type, stored_type FROM zt_attributes(?) WHERE object IS NULL AND key = ?"""
 
 
 def connection():
@@ -36,17 +38,33 @@ def shown(name):
     return f"object '{name}': " if plain else "object '"
 
 
-def commit(db, source, format, names, target, options, insert, refused):
-    """Write the named objects to the target in one transaction; add to `refused` those whose INSERT fails. The message of COMMIT's
-    failure, or None."""
+def file_attributes(db, source):
+    """{key: (value, type, stored_type)} of the file itself."""
+    return {row[0]: row[1:] for row in rows(db, "SELECT key, value, type, stored_type FROM zt_attributes(?) WHERE object IS NULL", source)}
+
+
+def insert_each(db, sql, source, names):
+    """Run a statement for each name. {name: message} of the failures."""
+    refused = {}
+    for name in names:
+        try:
+            db.execute(sql, (source, name))
+        except sqlite3.Error as error:
+            refused[name] = str(error)
+    return refused
+
+
+def commit(db, source, format, names, target, options, refused):
+    """Write the named objects, and the file's attributes, to the target in one transaction; add to `refused` the objects whose
+    INSERT fails. The message of COMMIT's failure, or None."""
     db.execute(f"CREATE VIRTUAL TABLE temp.out USING zt_writer('{target}', format='{format}'{options})")
     try:
         db.execute("BEGIN")
-        for name in names:
-            try:
-                db.execute(insert, (source, name))
-            except sqlite3.Error as error:
-                refused[name] = str(error)
+        failed = insert_each(db, INSERT, source, names)
+        refused.update(failed)
+        if len(failed) < len(names):
+            keys = file_attributes(db, source).keys() - {"general.alignment"}   # GGUF's is the argument align
+            insert_each(db, INSERT_ATTRIBUTE, source, sorted(keys))
         try:
             db.execute("COMMIT")
             return None
@@ -58,7 +76,7 @@ def commit(db, source, format, names, target, options, insert, refused):
         db.execute("DROP TABLE temp.out")
 
 
-def convert(db, source, format, names, target, options="", insert=INSERT):
+def convert(db, source, format, names, target, options=""):
     """Write the named objects of a file, each under its name, to a new file at target. {name: message} of those that are
     refused. Without any object that can be written there is no file."""
     refused = {}
@@ -66,20 +84,21 @@ def convert(db, source, format, names, target, options="", insert=INSERT):
         os.unlink(target)
     while True:
         left = [name for name in names if name not in refused]
-        message = commit(db, source, format, left, target, options, insert, refused)
+        message = commit(db, source, format, left, target, options, refused)
         if message is None:
             return refused
         assert not os.path.exists(target), message
-        (culprit,) = [name for name in left if shown(name) in message]   # COMMIT's failure names one object
-        refused[culprit] = message
+        culprits = [name for name in left if shown(name) in message]   # COMMIT's failure names one object
+        assert len(culprits) == 1, (source, message)
+        refused[culprits[0]] = message
 
 
-def conversions(db, source, format, directory, **how):
+def conversions(db, source, format, directory, options=""):
     """Yield (target, {name in the target: name in the source}, refused): one file of all objects, or for npy one of each."""
     names = list(objects(db, source))
     for i, group in enumerate([[name] for name in names] if format == "npy" else [names]):
         target = str(directory / f"{format}.{i}{SUFFIXES[format]}")
-        refused = convert(db, source, format, group, target, **how)
+        refused = convert(db, source, format, group, target, options)
         kept = {name: name for name in group if name not in refused}
         if format == "npy":
             kept = {f"{format}.{i}": name for name in kept}
