@@ -93,6 +93,12 @@ static void ztensor_take_back(sqlite3 *db, size_t nTable, size_t nModule, size_t
   if( rc ) zt_os_stay_loaded();
 }
 
+static void ztensor_take_back_all(sqlite3 *db){
+  size_t nFunction = 0;
+  while( ztensor_function_at(nFunction) ) nFunction++;
+  ztensor_take_back(db, ZTENSOR_COUNT(ztensor_tables), ZTENSOR_COUNT(ztensor_modules), nFunction);
+}
+
 /* Register everything, or nothing. */
 static int ztensor_register_all(zt_connection *c){
   const zt_function *f;
@@ -187,7 +193,8 @@ static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines 
     case ZTENSOR_LOADED_NONE: break;
     case ZTENSOR_LOADED_NOFS:
       return entry==ZTENSOR_ENTRY_WRITE
-           ? ztensor_refuse(message, sqlite3_mprintf("ztensor is loaded already, and opens no files"))
+           ? ztensor_refuse(message,
+                            sqlite3_mprintf("ztensor is loaded already, and opens no files"))
            : SQLITE_OK;
     case ZTENSOR_LOADED_UNKNOWN:
       return ztensor_refuse(message,
@@ -204,7 +211,10 @@ static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines 
   rc = zt_connection_new(db, entry==ZTENSOR_ENTRY_NOFS, &c);
   if( rc ) return rc;
   if( before==ZTENSOR_LOADED_NONE ) rc = ztensor_register_all(c);
-  if( rc==SQLITE_OK && entry==ZTENSOR_ENTRY_WRITE ) rc = ztensor_register_writer(c);
+  if( rc==SQLITE_OK && entry==ZTENSOR_ENTRY_WRITE ){
+    rc = ztensor_register_writer(c);
+    if( rc && before==ZTENSOR_LOADED_NONE ) ztensor_take_back_all(db);
+  }
   zt_connection_release(c);
   return rc;
 }

@@ -21,6 +21,7 @@ import sys
 import tempfile
 import textwrap
 from pathlib import Path
+from typing import Callable
 
 import drivers
 
@@ -129,7 +130,7 @@ def code(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def table(name: str) -> str:
+def table(name: str, query: Callable[[str], list[list[str]]] = ask) -> str:
     """A table's call, its rows and its columns."""
     path = SQLITE / f"table_{name.removeprefix('zt_')}.c"
     paragraph, described = head(path)
@@ -137,7 +138,7 @@ def table(name: str) -> str:
     containers = [f"`{format}`" for format in drivers.formats()]
     arguments = {*re.findall(r"\w+", call), "too many arguments"}
     columns = {column: (type or "any", ", *h*" if hidden == "1" else "") for column, type, hidden
-               in ask(f"SELECT name, type, hidden FROM pragma_table_xinfo('{name}')") if hidden == "0" or column not in arguments}
+               in query(f"SELECT name, type, hidden FROM pragma_table_xinfo('{name}')") if hidden == "0" or column not in arguments}
     if not call.startswith(name) or [column for names, _ in described for column in names.split(", ")] != list(columns):
         raise ValueError(f"the head of {path.relative_to(ROOT)} does not tell how {name} is called, and its columns in their order")
     lines = [*textwrap.wrap(f"`{call}`: {rows}", 132), "", "| column | type | meaning |", "|---|---|---|"]
@@ -165,6 +166,93 @@ def rules() -> str:
     return "\n".join(lines) + "\n"
 
 
+# ------------------------------------------------------------------------------------------------------- writing
+
+WRITE = ".load ./ztensor sqlite3_ztensor_write_init\n.mode tabs\n.headers off\n"
+
+
+def writing(sql: str) -> tuple[list[list[str]], list[str]]:
+    """The rows of statements with zt_writer, and their errors, after which the next statement runs."""
+    lines = attempt(["sqlite3", "-batch", ":memory:"], WRITE + sql)[0].splitlines()
+    errors = [line for line in lines if ERROR.match(line)]
+    return [line.split("\t") for line in lines if line not in errors], errors
+
+
+def writer() -> str:
+    """The columns of zt_writer."""
+    return table("zt_writer", lambda sql: writing(f"CREATE VIRTUAL TABLE temp.zt_writer USING zt_writer('x.zt');\n{sql};\n")[0])
+
+
+def writer_arguments() -> str:
+    """The arguments of zt_writer: the head of their file, which has those that the table names, in their order."""
+    path = SQLITE / "writer_arguments.h"
+    described = [(names.split(", "), *text.split("; ", 1)) for names, text in head(path)[1]]
+    (error,) = writing("CREATE VIRTUAL TABLE temp.x USING zt_writer('x.zt', nonsense=1);\n")[1]
+    if ["path", *(name for names, *_ in described for name in names)] != error.partition("it takes ")[2].split(", "):
+        raise ValueError(f"the head of {path.relative_to(ROOT)} does not tell the arguments in their order: {error}")
+    lines = ["| argument | default | values |", "|---|---|---|"]
+    return "\n".join(lines + [f"| {code(names)} | {default} | {values} |" for names, default, values in described]) + "\n"
+
+
+# What is tried with each format: {shown: the INSERTs}
+TENSORS = {"sparse_csr": ["(name, component, data, dtype, shape, format) VALUES ('w', 'values', x'', 'f32', '[0,1]', 'sparse_csr'), "
+                          "('w', 'indices', x'', 'u64', '[0,1]', 'sparse_csr'), ('w', 'indptr', zeroblob(8), 'u64', '[0,1]', 'sparse_csr')"],
+           "sparse_coo": ["(name, component, data, dtype, shape, format) VALUES ('w', 'values', x'', 'f32', '[0,1]', 'sparse_coo'), "
+                          "('w', 'coords', x'', 'u64', '[0,1]', 'sparse_coo')"]}
+ATTRIBUTES = {"text": "'x', 'text'", "integer": "1, 'integer'", "real": "0.5, 'real'", "true, false": "1, 'true'", "null": "NULL, 'null'",
+              "array of one type": "'[1,2]', 'array'", "array of several types": "'[1,\"x\"]', 'array'", "object": "'{\"a\":1}', 'object'",
+              "blob": "x'00', 'blob'"}
+
+
+def encoders() -> dict[str, dict[str, str]]:
+    """{format: the settings of its encoder}, from the sources."""
+    found = {}
+    for path in sorted((ROOT / "ext" / "container").glob("*_encoder.c")):
+        text = path.read_text()
+        for name, body in re.findall(r'^const zt_encoder \w+ = \{\n  \.name = "(.*?)",(.*?)^\};', text, re.M | re.S):
+            number = {key: re.sub(r"[A-Z]\w+", lambda macro: re.search(rf"#define {macro[0]} +(\d+)", text)[1], value)
+                      for key, value in re.findall(r"\.(align|least_align|level) = (\w+)", body)}
+            default = re.search(r"\.digest = ZT_DIGEST_(\w+)", body)
+            digests = [digest.lower() for digest in re.findall(r"ZT_DIGEST_(\w+)", re.search(r"\.digests = (.*?),|$", body, re.S)[0])]
+            codecs = [codec.lower().replace("seekable", "zstd") for codec in re.findall(r"1u<<ZT_CODEC_(\w+)", body)]
+            found[name] = {
+                "its end": f"`{suffix[1]}`" if (suffix := re.search(r'\.suffix = "(.*?)"', body)) else "",
+                "align: default, least": f"{number['align']}, {number['least_align']}" if "align" in number else "",
+                "encodings": code(codecs), "level: default": number.get("level", ""),
+                "digests, the default first": code(sorted([*digests, "none"], key=lambda digest: digest != (default[1].lower() if default else "none")))}
+    return found
+
+
+def writer_formats() -> str:
+    """The settings of each format, and what it can hold: the answers to INSERTs."""
+    formats = re.findall(r"'([^']*)'", writing("CREATE VIRTUAL TABLE temp.x USING zt_writer('x.nothing');\n")[1][0].partition("one of")[2])
+    (known,) = writing("CREATE VIRTUAL TABLE temp.x USING zt_writer('x.zt');\n"
+                       "INSERT INTO x(name, data, dtype, shape) VALUES ('w', x'', 'nonsense', '[0]');\n")[1]
+    tried = {dtype: [f"(name, data, dtype, shape) VALUES ('w', x'', '{dtype}', '[0]')"]
+             for dtype in re.search("there are (.*), and their", known)[1].split(", ")} | TENSORS
+    tried |= {f"attribute: {type}": [f"(key, value, type) VALUES ('general.x', {value})"] for type, value in ATTRIBUTES.items()}
+    tried["attribute of an object"] = [*tried["f32"], "(name, key, value) VALUES ('w', 'x', 'x')"]
+    script = "".join(f"CREATE VIRTUAL TABLE temp.w{i} USING zt_writer('nothing.x', format='{format}');\n" + "".join(
+        "BEGIN;\n" + "".join(f"INSERT INTO w{i}{row};\n" for row in inserts)
+        + f"SELECT '{format}', '{name}' WHERE (SELECT count(*) FROM w{i}) >= {len(inserts)};\nROLLBACK;\n" for name, inserts in tried.items())
+                     for i, format in enumerate(formats))
+    held = {(format, name) for format, name in writing(script)[0]}
+    answers: dict[tuple[str, ...], list[str]] = {}
+    for name in tried:
+        kind = "attributes of the file: " if name.startswith("attribute: ") else ""
+        answer = tuple("yes" if (format, name) in held else "no" for format in formats)
+        answers.setdefault((kind, *answer), []).append(name.removeprefix("attribute: ") if kind or " " in name else f"`{name}`")
+    if len(answers) < 8:
+        raise ValueError(f"the formats do not differ: {answers}")
+    lines = [f"| | {' | '.join(formats)} |", "|---" * (len(formats) + 1) + "|"]
+    settings = encoders()
+    lines += [f"| {setting} | {' | '.join(settings[format][setting] for format in formats)} |" for setting in settings[formats[0]]]
+    lines += [f"| {kind}{', '.join(names)} | {' | '.join(answer)} |" for (kind, *answer), names in answers.items()]
+    return "\n".join(lines) + "\n"
+
+
+# ------------------------------------------------------------------------------------------------------- formats
+
 # Column: what the comment above a driver calls it
 FORMATS = [{"supported": "read", "recognized by": "known by", "`version`": "version", "manifest": "manifest", "attributes of the file": "attributes"},
            {"objects": "objects", "attributes of an object": "of objects", "components": "components"}]
@@ -185,7 +273,8 @@ def formats() -> str:
 
 
 def generated(name: str) -> str:
-    return {"functions": functions, "rules": rules, "formats": formats}.get(name, lambda: table(name))()
+    return {"functions": functions, "rules": rules, "formats": formats, "zt_writer": writer,
+            "writer_arguments": writer_arguments, "writer_formats": writer_formats}.get(name, lambda: table(name))()
 
 
 def names(page: Path) -> str:

@@ -90,11 +90,11 @@ void zt_draft_free(zt_draft *d){
 
 /* --- Memory --- */
 
-/* Make room for n more rows of that size. */
+/* Make room for n more rows of that size. There is memory even if n is 0. */
 static int draft_reserve(draft_array *array, uint32_t n, size_t size, zt_error *err){
   uint64_t capacity = array->capacity ? array->capacity : DRAFT_LEAST;
   void *p;
-  if( n<=array->capacity-array->n ) return SQLITE_OK;
+  if( array->a && n<=array->capacity-array->n ) return SQLITE_OK;
   if( n>=UINT32_MAX-array->n ) return zt_fail(err, SQLITE_TOOBIG, "too many rows");
   while( capacity<(uint64_t)array->n+n ) capacity += capacity/2;
   if( capacity>UINT32_MAX ) capacity = UINT32_MAX;
@@ -109,7 +109,7 @@ static int draft_reserve_bytes(draft_bytes *b, size_t n, zt_error *err){
   size_t capacity = b->capacity ? b->capacity : DRAFT_BYTES_LEAST;
   uint8_t *p;
   if( n>DRAFT_BYTES_MAX-b->n ) return zt_fail(err, SQLITE_TOOBIG, "too much metadata");
-  if( n<=b->capacity-b->n ) return SQLITE_OK;
+  if( b->p && n<=b->capacity-b->n ) return SQLITE_OK;
   while( capacity-b->n<n ) capacity += capacity/2;
   p = sqlite3_realloc64(b->p, capacity);
   if( !p ) return zt_fail_nomem(err);
@@ -128,7 +128,7 @@ static draft_text draft_put(draft_bytes *b, const void *p, size_t n){
 }
 
 static zt_text draft_get(const draft_bytes *b, draft_text text){
-  return (zt_text){ (const char*)b->p+text.at, text.n };
+  return b->p ? (zt_text){ (const char*)b->p+text.at, text.n } : (zt_text){ "", 0 };
 }
 
 static draft_object *draft_objects(const zt_draft *d){ return d->objects.a; }

@@ -54,7 +54,7 @@ typedef struct zt_encoder_run {
 typedef struct zt_encoder {
   const char *name;        /* As the argument `format` has it: "ztensor-2" */
   const zt_driver *driver; /* Which reads the format, */
-  const char *version;     /* and the beginning of its versions that are the same format; NULL: all */
+  const char *version;     /* the beginning of its versions that are this format; NULL: all */
   const char *suffix;      /* Targets that end so have this format by default; NULL: none have */
   zt_encoder_options defaults;
   uint64_t least_align;    /* 0: the format has no use for `align` */

@@ -15,6 +15,8 @@
 #include "core/host.h"
 
 #define GGUF_VERSION 3
+#define GGUF_ALIGN_KEY "general.alignment"
+#define GGUF_ALIGN_LEAST 8
 #define GGUF_ALIGN 32             /* What a file need not state */
 #define GGUF_NAME_MAX 63          /* GGML_MAX_NAME, less the NUL */
 #define GGUF_KEY_MAX 65535
@@ -254,8 +256,51 @@ static void gguf_put_info(zt_encoder_run *run, uint32_t number, uint64_t *offset
   *offset += gguf_padded(run, data.decoded_length);
 }
 
-static int gguf_put_metadata(zt_encoder_run *run, sqlite3_str *out, zt_error *err){
-  const bool aligned = run->options->align!=GGUF_ALIGN;
+/* The file's attribute general.alignment: 0 if it has none. */
+static int gguf_stated_align(const zt_draft *draft, uint64_t *out, zt_error *err){
+  zt_draft_attribute a;
+  zt_cbor cbor;
+  zt_cbor_item item;
+  *out = 0;
+  for(uint32_t at=0; (at = zt_draft_next_attribute(draft, ZT_DRAFT_FILE, at, &a))!=0; ){
+    if( !zt_text_is(a.key, GGUF_ALIGN_KEY) ) continue;
+    zt_cbor_init(&cbor, a.value.p, a.value.n, err);
+    if( zt_cbor_next(&cbor, &item) && item.type==ZT_CBOR_UINT && item.n>=GGUF_ALIGN_LEAST
+     && item.n<=ZT_ENCODER_ALIGN_MOST && (item.n & (item.n-1))==0 ){
+      *out = item.n;
+      return SQLITE_OK;
+    }
+    return err->rc ? err->rc
+         : zt_fail(err, SQLITE_ERROR, "attribute '" GGUF_ALIGN_KEY "' must be a power of two from"
+                   " %d on", GGUF_ALIGN_LEAST);
+  }
+  return SQLITE_OK;
+}
+
+static int gguf_check_draft(const zt_draft *draft, zt_error *err){
+  uint64_t align;
+  return gguf_stated_align(draft, &align, err);
+}
+
+/* Take the alignment that an attribute states. It must be the argument's, if there is one. */
+static int gguf_choose_align(const zt_encoder_run *run, zt_encoder_options *options, bool *stated,
+                             zt_error *err){
+  uint64_t align;
+  *options = *run->options;
+  if( gguf_stated_align(run->draft, &align, err) ) return err->rc;
+  *stated = align!=0;
+  if( align==0 || align==options->align ) return SQLITE_OK;
+  if( options->align!=GGUF_ALIGN ){
+    return zt_fail(err, SQLITE_ERROR, "attribute '" GGUF_ALIGN_KEY "' is %llu, and align %llu",
+                   (unsigned long long)align, (unsigned long long)options->align);
+  }
+  options->align = align;
+  return SQLITE_OK;
+}
+
+static int gguf_put_metadata(zt_encoder_run *run, bool stated, sqlite3_str *out,
+                             zt_error *err){
+  const bool aligned = run->options->align!=GGUF_ALIGN && !stated;
   const uint32_t align = (uint32_t)run->options->align;
   uint32_t n;
   zt_draft_attribute *a = zt_draft_sort_attributes(run->draft, ZT_DRAFT_FILE,
@@ -265,7 +310,7 @@ static int gguf_put_metadata(zt_encoder_run *run, sqlite3_str *out, zt_error *er
   gguf_put_number(out, zt_draft_objects(run->draft), 8);
   gguf_put_number(out, n+aligned, 8);
   if( aligned ){
-    gguf_put_text(out, ZT_TEXT("general.alignment"));
+    gguf_put_text(out, ZT_TEXT(GGUF_ALIGN_KEY));
     gguf_put_number(out, ZT_GGUF_U32, 4);
     gguf_put_number(out, align, 4);
   }
@@ -280,13 +325,13 @@ static int gguf_pad(zt_encoder_run *run, zt_error *err){
 }
 
 /* Append header, metadata and infos. */
-static int gguf_write_header(zt_encoder_run *run, zt_error *err){
+static int gguf_write_header(zt_encoder_run *run, bool stated, zt_error *err){
   sqlite3_str *out = sqlite3_str_new(NULL);
   uint64_t offset = 0;
   int rc;
   sqlite3_str_append(out, "GGUF", 4);
   gguf_put_number(out, GGUF_VERSION, 4);
-  gguf_put_metadata(run, out, err);
+  gguf_put_metadata(run, stated, out, err);
   for(uint32_t i=0; i<zt_draft_objects(run->draft) && !err->rc; i++){
     gguf_put_info(run, run->order[i], &offset, out);
   }
@@ -303,7 +348,11 @@ static int gguf_write_header(zt_encoder_run *run, zt_error *err){
 }
 
 static int gguf_write(zt_encoder_run *run, zt_error *err){
-  if( gguf_write_header(run, err) || gguf_pad(run, err) ) return err->rc;
+  zt_encoder_options options;
+  bool stated = false;
+  if( gguf_choose_align(run, &options, &stated, err) ) return err->rc;
+  run->options = &options;
+  if( gguf_write_header(run, stated, err) || gguf_pad(run, err) ) return err->rc;
   for(uint32_t i=0; i<zt_draft_objects(run->draft) && !err->rc; i++){
     zt_draft_component data;
     zt_stored stored;
@@ -315,23 +364,11 @@ static int gguf_write(zt_encoder_run *run, zt_error *err){
   return err->rc;
 }
 
-/* An attribute general.alignment would contradict the one that is written. */
-static int gguf_check_draft(const zt_draft *draft, zt_error *err){
-  zt_draft_attribute a;
-  for(uint32_t at=0; (at = zt_draft_next_attribute(draft, ZT_DRAFT_FILE, at, &a))!=0; ){
-    if( zt_text_is(a.key, "general.alignment") ){
-      return zt_fail(err, SQLITE_ERROR,
-                     "attribute 'general.alignment' comes from the argument align");
-    }
-  }
-  return SQLITE_OK;
-}
-
 extern const zt_driver zt_driver_gguf;
 
 const zt_encoder zt_encoder_gguf = {
   .name = "gguf", .driver = &zt_driver_gguf, .suffix = ".gguf",
-  .defaults = { .align = GGUF_ALIGN, .codec = ZT_CODEC_RAW }, .least_align = 8,
+  .defaults = { .align = GGUF_ALIGN, .codec = ZT_CODEC_RAW }, .least_align = GGUF_ALIGN_LEAST,
   .codecs = 1u<<ZT_CODEC_RAW,
   .check_object = gguf_check_object, .check_attribute = gguf_check_attribute,
   .check_draft = gguf_check_draft, .compare = zt_draft_compare_names, .write = gguf_write

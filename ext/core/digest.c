@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <isa-l/crc.h>
 #include <limits.h>
-#include <stdio.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "core/host.h"
@@ -216,12 +215,17 @@ bool zt_digest_matches(zt_digest *d){
 }
 
 void zt_digest_text(zt_digest *d, char out[ZT_DIGEST_TEXT]){
+  static const char digits[] = "0123456789abcdef";
   uint8_t found[DIGEST_MAX_BYTES];
-  int n = snprintf(out, ZT_DIGEST_TEXT, "%s:", d->algorithm->name);
+  size_t n = strlen(d->algorithm->name);
+  memcpy(out, d->algorithm->name, n);
+  out[n++] = ':';
   d->algorithm->finish(d, found);
   for(unsigned i=0; i<d->algorithm->bytes; i++){
-    n += snprintf(out+n, ZT_DIGEST_TEXT-(size_t)n, "%02x", found[i]);
+    out[n++] = digits[found[i]>>4];
+    out[n++] = digits[found[i] & 15];
   }
+  out[n] = 0;
 }
 
 uint64_t zt_digest_number(zt_digest *d){

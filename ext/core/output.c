@@ -26,8 +26,9 @@
 struct zt_output {
   zt_output_mode mode;
   bool sync;
-  char *target;            /* Absolute, symbolic links followed; NULL: in memory. Owned, as the next
-                           ** two are */
+  char *path;              /* Of the target as the caller gave it; NULL: in memory. Owned, as the
+                           ** next three are */
+  char *target;            /* Absolute, symbolic links followed; NULL: in memory */
   char *partial;           /* A hidden name: the new file's, or if unnamed, one to be had; NULL once
                            ** the file is placed */
   char *old;               /* The hidden name of the file that was replaced; NULL: none */
@@ -55,11 +56,23 @@ static int output_fail_os(const char *doing, int n, zt_error *err){
                  zt_os_message(n, buffer));
 }
 
-/* Fails as the first failure did, if there was one. */
+/* Fails as the first failure did, if there was one. Its place is the target: a caller that copies
+** bytes has the place that they come from. */
 static int output_usable(const zt_output *o, zt_error *err){
+  const zt_error place = *err;
   if( o->broken==0 ) return SQLITE_OK;
-  if( o->broken!=OUTPUT_TOO_BIG ) return output_fail_os(o->doing, o->broken, err);
-  return zt_fail(err, SQLITE_TOOBIG, "more than %llu bytes", o->most);
+  if( o->broken==OUTPUT_TOO_BIG ){
+    return zt_fail(err, SQLITE_TOOBIG, "more than %llu bytes", o->most);
+  }
+  if( o->path ){
+    err->path = o->path;
+    err->object.z = err->component.z = err->shard = NULL;
+  }
+  output_fail_os(o->doing, o->broken, err);
+  err->path = place.path;
+  err->object = place.object;
+  err->component = place.component;
+  return err->rc;
 }
 
 /* Records the first failure. */
@@ -177,7 +190,9 @@ int zt_output_open(const char *path, zt_output_mode mode, bool sync, zt_output *
   if( !o ) return err->rc;
   o->mode = mode;
   o->sync = sync;
-  o->target = output_resolve(path, mode, err);
+  o->path = sqlite3_mprintf("%s", path);
+  if( !o->path ) zt_fail_nomem(err);
+  else o->target = output_resolve(path, mode, err);
   if( o->target ){
     o->p = sqlite3_malloc64(ZT_OUTPUT_WINDOW);
     o->capacity = ZT_OUTPUT_WINDOW;
@@ -530,6 +545,7 @@ void zt_output_close(zt_output *o){
   zt_error_clear(&undone);
   if( o->file>=0 && !o->unnamed ) output_remove(&o->partial);
   zt_os_close(o->file);
+  sqlite3_free(o->path);
   sqlite3_free(o->target);
   sqlite3_free(o->partial);
   sqlite3_free(o->old);

@@ -57,10 +57,10 @@ static const struct {
   { "crc32c", ZT_DIGEST_CRC32C }
 };
 
-#define ROWS_COUNT(array) (sizeof(array)/sizeof(*(array)))
+#define DRAFT_ROWS_COUNT(array) (sizeof(array)/sizeof(*(array)))
 
 int zt_rows_codec(const zt_encoder *encoder, zt_text word, zt_codec_id *out, zt_error *err){
-  for(size_t i=0; i<ROWS_COUNT(rows_codecs); i++){
+  for(size_t i=0; i<DRAFT_ROWS_COUNT(rows_codecs); i++){
     if( zt_text_equal(word, zt_text_of(rows_codecs[i].word))
      && (encoder->codecs & 1u<<rows_codecs[i].codec) ){
       *out = rows_codecs[i].codec;
@@ -72,7 +72,7 @@ int zt_rows_codec(const zt_encoder *encoder, zt_text word, zt_codec_id *out, zt_
 }
 
 int zt_rows_digest(const zt_encoder *encoder, zt_text word, unsigned *out, zt_error *err){
-  for(size_t i=0; i<ROWS_COUNT(rows_digests); i++){
+  for(size_t i=0; i<DRAFT_ROWS_COUNT(rows_digests); i++){
     if( zt_text_equal(word, zt_text_of(rows_digests[i].word))
      && (encoder->digests & rows_digests[i].digest)==rows_digests[i].digest ){
       *out = rows_digests[i].digest;
@@ -210,7 +210,7 @@ int zt_row_read(const zt_draft_rows *r, sqlite3_value **columns, zt_row *out, zt
   if( rows_has(columns, ZT_ROW_VALUE) ) return zt_fail(err, SQLITE_ERROR, "value needs a key");
   if( !out->name.z ) return zt_fail(err, SQLITE_ERROR, "a tensor needs a name");
   if( rows_has(columns, ZT_ROW_SOURCE) || out->source_number!=UINT32_MAX ){
-    if( rows_has(columns, ZT_ROW_DATA) ){
+    if( rows_has(columns, ZT_ROW_DATA) || out->spooled ){
       return zt_fail(err, SQLITE_ERROR, "a tensor has source or data, not both");
     }
     rows_read_source(columns, out, err);
@@ -294,7 +294,7 @@ static int rows_add_data(const zt_draft_rows *r, zt_row *row, zt_draft *draft,
 }
 
 /* Open a row's source, and find its object. */
-static int rows_open(const zt_draft_rows *r, zt_row *row, zt_supply_file *file, uint32_t *object,
+static int draft_open(const zt_draft_rows *r, zt_row *row, zt_supply_file *file, uint32_t *object,
                      zt_error *err){
   const zt_interrupt interrupt = zt_connection_interrupt(r->connection);
   int64_t i;
@@ -331,7 +331,7 @@ static int rows_add_source(const zt_draft_rows *r, zt_row *row, zt_draft *draft,
     .rules = r->encoder->rules, .codec = row->codec, .level = row->level,
     .digest = row->digest, .budget = r->budget
   };
-  if( rows_open(r, row, &request.file, &request.object, err)
+  if( draft_open(r, row, &request.file, &request.object, err)
    || rows_check_format(row, &request.file, request.object, err) ) return err->rc;
   request.source = row->source_number;
   return zt_supplies_add_object(supplies, &request, draft, object, err);

@@ -28,7 +28,7 @@ typedef struct zt_draft_rows {
   zt_connection *connection;
   const zt_encoder *encoder;
   zt_encoder_options options;    /* For rows that say nothing else */
-  bool drop_attributes;          /* Attributes of objects that the format cannot hold are left out */
+  bool drop_attributes;          /* Leave out attributes of objects that the format cannot hold */
   zt_write_sources *sources;
   zt_budget *budget;
 } zt_draft_rows;
@@ -65,8 +65,8 @@ typedef struct zt_row {
   zt_text stored_type;
 } zt_row;
 
-/* Understand the values of a row (ZT_ROW_COLUMNS of them; NULL: SQL's NULL). *out always needs zt_row_clear(). The
-** error's place should be the target; it gets the row's name. */
+/* Understand the values of a row (ZT_ROW_COLUMNS of them; NULL: SQL's NULL). *out always needs
+** zt_row_clear(). The error's place should be the target; it gets the row's name. */
 int zt_row_read(const zt_draft_rows *r, sqlite3_value **columns, zt_row *out, zt_error *err);
 void zt_row_clear(zt_row *row);
 

@@ -1,18 +1,28 @@
 /*
-** zt_writer(path, ...): a table whose rows are a tensor file that COMMIT writes. Only in temp, and
-** only with the entry point sqlite3_ztensor_write_init.
+** zt_writer(path, ...): a table whose rows become a tensor file at COMMIT. A row is a tensor, a
+** component of one, or an attribute.
 **
-**   name                 of the object; NULL: the row is an attribute of the file
-**   source, object       the file that has the tensor, and its name there
-**   data                 instead of source: its bytes, row-major and little-endian
-**   dtype, shape, format, component   what they are; with source, what they become
+**   name                 of the tensor; NULL if the row is an attribute of the file
+**   source, object       the file that has the tensor, and its name there, `name` if it is NULL.
+**                        A path is read at COMMIT, which fails if the file has changed since
+**   data                 instead of source: the elements, row-major and little-endian. They wait in
+**                        a temporary file
+**   dtype, shape         with data: the type of the bytes, and a JSON array. With source: dtype is
+**                        the type to convert to, NULL keeps it; shape is NULL
+**   format               NULL keeps the layout, with data `dense`. `dense` fills in zeros and
+**                        dequantizes. With data also `sparse_csr` and `sparse_coo`
+**   component            with data, of a sparse tensor: its role, `values`, `indices`, `indptr` or
+**                        `coords`. There is one row for each, with the same name, format and shape
 **   encoding, level, digest   of this row instead of the table's
-**   key, value, type, stored_type   an attribute, as zt_attributes shows it
-**   bytes                decoded bytes of the row
+**   key, value           an attribute, of the tensor `name` or of the file
+**   type                 of the value, as in zt_attributes; NULL: by the value's own type
+**   stored_type          the type in GGUF's own words; other formats ignore it
+**   bytes                decoded bytes of the row; read only
 **
-** Rows are checked when they come, and kept in a table of SQLite's (writer_rows.h). All is written
-** in xSync, whose errors reach the user and end the transaction: SQLite drops those of xCommit.
-** After that, xCommit forgets the old file, and xRollback puts it back.
+** Such a table is in temp, and only with the entry point sqlite3_ztensor_write_init. Rows are
+** checked when they come, and kept in a table of SQLite's (writer_rows.h). All is written in xSync,
+** whose errors reach the user and end the transaction: SQLite drops those of xCommit. After that,
+** xCommit forgets the old file, and xRollback puts it back.
 */
 #include "sqlite/module.h"
 #include "sqlite/tables.h"
@@ -26,15 +36,20 @@ typedef struct writer_cursor {
   bool eof;
 } writer_cursor;
 
-/* Make a failure the table's message, and clear it. Returns its code. */
-static int writer_fail(sqlite3_vtab *p, zt_error *err){
-  const int rc = err->rc;
+/* Make a failure a message of SQLite's, and clear it. Returns its code. */
+static int writer_fail_as(char **message, zt_error *err){
+  int rc = err->rc;
   if( err->message ){
-    sqlite3_free(p->zErrMsg);
-    p->zErrMsg = sqlite3_mprintf("%s", err->message);
+    sqlite3_free(*message);
+    *message = sqlite3_mprintf("%s", err->message);
+    if( !*message ) rc = SQLITE_NOMEM;
   }
   zt_error_clear(err);
   return rc;
+}
+
+static int writer_fail(sqlite3_vtab *p, zt_error *err){
+  return writer_fail_as(&p->zErrMsg, err);
 }
 
 /* --- Connecting --- */
@@ -43,13 +58,6 @@ static const char writer_schema[] =
   "CREATE TABLE x(name TEXT, source, object TEXT, data BLOB, dtype TEXT, shape TEXT, format TEXT,"
   " component TEXT, encoding TEXT, level, digest TEXT, key TEXT, value, type TEXT,"
   " stored_type TEXT, bytes INTEGER HIDDEN)";
-
-static int writer_refuse(char **message, zt_error *err){
-  const int rc = err->rc;
-  if( err->message ) *message = sqlite3_mprintf("%s", err->message);
-  zt_error_clear(err);
-  return rc;
-}
 
 static int writer_disconnect(sqlite3_vtab *p){
   zt_writer *w = (zt_writer*)p;
@@ -71,7 +79,7 @@ static int writer_connect_as(sqlite3 *db, void *module, int argc, const char *co
   }
   if( err.rc || zt_writer_arguments_read(argc-3, argv+3, &arguments, &err) ){
     zt_writer_arguments_clear(&arguments);
-    return writer_refuse(message, &err);
+    return writer_fail_as(message, &err);
   }
   rc = zt_module_connect_plain(db, writer_schema, SQLITE_VTAB_DIRECTONLY, sizeof(*w), out);
   if( rc ){
@@ -108,7 +116,7 @@ static int writer_rename(sqlite3_vtab *p, const char *name){
   (void)name;
   sqlite3_free(p->zErrMsg);
   p->zErrMsg = sqlite3_mprintf("ztensor: a zt_writer cannot be renamed");
-  return SQLITE_ERROR;
+  return p->zErrMsg ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
 static int writer_shadow_name(const char *name){
@@ -129,6 +137,7 @@ static int writer_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
       continue;
     }
     if( info->idxNum!=ZT_WRITER_ALL && !rowid ) continue;
+    if( !rowid && sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY")!=0 ) continue;
     for(int k=0; k<info->nConstraint; k++) info->aConstraintUsage[k].argvIndex = 0;
     info->aConstraintUsage[i].argvIndex = 1;
     info->idxNum = rowid ? ZT_WRITER_BY_ID : ZT_WRITER_BY_NAME;
@@ -195,8 +204,11 @@ static int writer_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
 /* A result of bytes that wait in the spool. */
 static int writer_result_spooled(zt_writer *w, sqlite3_context *ctx, uint64_t offset, uint64_t n){
   zt_error err = ZT_ERROR_NONE;
-  zt_output *spool = w->rows.sources ? zt_write_sources_spooled(w->rows.sources) : NULL;
   uint8_t *p;
+  if( !w->rows.sources || !zt_write_sources_has_bytes(w->rows.sources, offset, n) ){
+    sqlite3_result_error_code(ctx, SQLITE_CORRUPT_VTAB);
+    return SQLITE_OK;
+  }
   if( n>zt_connection_budget(w->connection).result ){
     sqlite3_result_error_toobig(ctx);
     return SQLITE_OK;
@@ -204,7 +216,9 @@ static int writer_result_spooled(zt_writer *w, sqlite3_context *ctx, uint64_t of
   p = sqlite3_malloc64(n+1);
   err.path = w->arguments.path;
   if( !p ) zt_fail_nomem(&err);
-  else if( n && spool ) zt_output_read(spool, offset, p, (size_t)n, &err);
+  else if( n ){
+    zt_output_read(zt_write_sources_spooled(w->rows.sources), offset, p, (size_t)n, &err);
+  }
   if( err.rc ){
     sqlite3_free(p);
     zt_result_error(ctx, &err);
@@ -218,7 +232,8 @@ static int writer_result_spooled(zt_writer *w, sqlite3_context *ctx, uint64_t of
 static int writer_result_source(zt_writer *w, sqlite3_context *ctx, sqlite3_stmt *s){
   uint64_t offset, length;
   const uint32_t number = (uint32_t)sqlite3_column_int64(s, ZT_STORED_SOURCE);
-  if( !w->rows.sources || zt_write_sources_path(w->rows.sources, number, &offset, &length) ){
+  if( !w->rows.sources || !zt_write_sources_has(w->rows.sources, number)
+   || zt_write_sources_path(w->rows.sources, number, &offset, &length) ){
     return SQLITE_OK;
   }
   return writer_result_spooled(w, ctx, offset, length);
@@ -240,7 +255,9 @@ static int writer_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
                                  (uint64_t)sqlite3_column_int64(s, ZT_STORED_LENGTH));
   }
   if( i==ZT_ROW_SOURCE && sqlite3_column_type(s, from)==SQLITE_NULL
-   && sqlite3_column_type(s, ZT_STORED_SOURCE)!=SQLITE_NULL ) return writer_result_source(w, ctx, s);
+   && sqlite3_column_type(s, ZT_STORED_SOURCE)!=SQLITE_NULL ){
+    return writer_result_source(w, ctx, s);
+  }
   sqlite3_result_value(ctx, sqlite3_column_value(s, from));
   return SQLITE_OK;
 }
@@ -251,15 +268,16 @@ static int writer_change(zt_writer *w, int argc, sqlite3_value **argv, sqlite3_i
                          zt_error *err){
   const bool replaces = sqlite3_value_type(argv[0])!=SQLITE_NULL;
   const sqlite3_int64 old = replaces ? sqlite3_value_int64(argv[0]) : 0;
-  int rc = zt_writer_rows_mark(w->stored, ZT_WRITER_CHANGED);
-  if( rc ) return zt_writer_fail(w, rc, err);
   if( argc==1 ){
-    rc = zt_writer_rows_delete(w->stored, old);
+    const int rc = zt_writer_rows_delete(w->stored, old);
     return rc ? zt_writer_fail(w, rc, err) : SQLITE_OK;
   }
   if( !sqlite3_value_nochange(argv[2+ZT_WRITER_BYTES])
    && sqlite3_value_type(argv[2+ZT_WRITER_BYTES])!=SQLITE_NULL ){
     return zt_fail(err, SQLITE_ERROR, "bytes follows from the other columns");
+  }
+  if( sqlite3_value_type(argv[1])!=SQLITE_NULL && sqlite3_value_int64(argv[1])<=0 ){
+    return zt_fail(err, SQLITE_ERROR, "rowid must be an integer above 0");
   }
   return zt_writer_store(w, old, sqlite3_value_type(argv[1])==SQLITE_NULL ? 0
                          : sqlite3_value_int64(argv[1]), argv+2, false, id, err);
@@ -271,7 +289,11 @@ static int writer_update(sqlite3_vtab *p, int argc, sqlite3_value **argv, sqlite
   if( zt_writer_begin(w, &err)==SQLITE_OK && zt_writer_load(w, &err)==SQLITE_OK ){
     err.path = w->arguments.path;
     err.object.z = NULL;
-    writer_change(w, argc, argv, id, &err);
+    if( writer_change(w, argc, argv, id, &err)==SQLITE_OK
+     && w->arguments.mode==ZT_OUTPUT_UPDATE ){
+      const int rc = zt_writer_rows_mark(w->stored, ZT_WRITER_CHANGED);
+      if( rc ) zt_writer_fail(w, rc, &err);
+    }
   }
   return writer_fail(p, &err);
 }

@@ -52,9 +52,13 @@ static void write_sources_close(write_source_open *o){
   *o = (write_source_open){ .container = NULL };
 }
 
+void zt_write_sources_look_again(zt_write_sources *s){
+  for(int i=0; i<WRITE_SOURCES_OPEN; i++) write_sources_close(&s->open[i]);
+}
+
 void zt_write_sources_free(zt_write_sources *s){
   if( !s ) return;
-  for(int i=0; i<WRITE_SOURCES_OPEN; i++) write_sources_close(&s->open[i]);
+  zt_write_sources_look_again(s);
   for(uint32_t i=0; i<s->n; i++) sqlite3_free(s->a[i].path);
   zt_output_close(s->spool);
   sqlite3_free(s->a);
@@ -146,6 +150,14 @@ int zt_write_sources_open(void *sources, uint32_t number, zt_supply_file *out, z
   *err = place;
   *out = write_sources_use(s, o);
   return SQLITE_OK;
+}
+
+bool zt_write_sources_has(const zt_write_sources *s, uint32_t number){
+  return number<s->n;
+}
+
+bool zt_write_sources_has_bytes(const zt_write_sources *s, uint64_t offset, uint64_t length){
+  return s->spool && zt_claim(zt_output_size(s->spool), offset, length);
 }
 
 /* --- Adding --- */

@@ -39,4 +39,12 @@ int zt_write_sources_spool(zt_write_sources *s, zt_span bytes, uint64_t *offset,
 /* The spool; NULL while nothing was copied to it. */
 zt_output *zt_write_sources_spooled(const zt_write_sources *s);
 
+/* Close the files that are open: a path that names another file by now fails when it is opened. */
+void zt_write_sources_look_again(zt_write_sources *s);
+
+/* True if there is a source of that number; if the spool has those bytes. Numbers that come from a
+** table are asked for: its owner may have changed it. */
+bool zt_write_sources_has(const zt_write_sources *s, uint32_t number);
+bool zt_write_sources_has_bytes(const zt_write_sources *s, uint64_t offset, uint64_t length);
+
 #endif

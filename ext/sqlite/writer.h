@@ -29,9 +29,9 @@ enum { ZT_WRITER_BYTES = ZT_ROW_COLUMNS, ZT_WRITER_COLUMNS };
 ** mode update the file's own rows are there. */
 int zt_writer_begin(zt_writer *w, zt_error *err);
 
-/* Store a row. old: the number of the row that it replaces; 0: none. new: its number; 0: any. Values
-** of columns that an UPDATE leaves alone are those that sqlite3_value_nochange() says. loaded: the
-** row is one of the file that is updated. */
+/* Store a row. old: the number of the row that it replaces; 0: none. new: its number; 0: any.
+** sqlite3_value_nochange() tells the columns that an UPDATE leaves alone. loaded: the row is one of
+** the file that is updated. */
 int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_value **values,
                     bool loaded, sqlite3_int64 *id, zt_error *err);
 

@@ -15,12 +15,12 @@ static const char *const writer_names[WRITER_ARGUMENTS] = {
 
 #define WRITER_LIST "path, format, mode, order, align, encoding, level, digest, drop, sync"
 
-typedef struct writer_values {
+typedef struct writer_given {
   char *z[WRITER_ARGUMENTS];     /* Owned; NULL: not given */
-} writer_values;
+} writer_given;
 
 /* Take one argument: the path first, the others by name. */
-static int writer_take(const char *argument, bool first, writer_values *v,
+static int writer_take(const char *argument, bool first, writer_given *v,
                        zt_writer_arguments *out, zt_error *err){
   const char *value;
   const size_t n = zt_module_argument_name(argument, &value);
@@ -91,8 +91,11 @@ static int writer_fail_format(const char *format, zt_error *err){
   }
   z = sqlite3_str_finish(list);
   if( !z ) return zt_fail_nomem(err);
-  if( format ) zt_fail(err, SQLITE_ERROR, "there is no format '%s' to write; there are %s", format, z);
-  else zt_fail(err, SQLITE_ERROR, "its name does not say the format: give format, one of %s", z);
+  if( format ){
+    zt_fail(err, SQLITE_ERROR, "there is no format '%s' to write; there are %s", format, z);
+  }else{
+    zt_fail(err, SQLITE_ERROR, "its name does not say the format: give format, one of %s", z);
+  }
   sqlite3_free(z);
   return err->rc;
 }
@@ -113,7 +116,7 @@ static int writer_take_align(const zt_encoder *e, const char *value, uint64_t *o
                  value);
 }
 
-static int writer_take_encoding(const zt_encoder *e, const writer_values *v,
+static int writer_take_encoding(const zt_encoder *e, const writer_given *v,
                                 zt_encoder_options *out, zt_error *err){
   int64_t level;
   if( v->z[WRITER_ENCODING]
@@ -125,7 +128,7 @@ static int writer_take_encoding(const zt_encoder *e, const writer_values *v,
        : zt_rows_level(out->codec, level, &out->level, err);
 }
 
-static int writer_take_format(const writer_values *v, zt_writer_arguments *out, zt_error *err){
+static int writer_take_format(const writer_given *v, zt_writer_arguments *out, zt_error *err){
   const char *format = v->z[WRITER_FORMAT];
   out->encoder = format ? zt_encoder_named(zt_text_of(format)) : zt_encoder_for(out->path);
   if( !out->encoder ) return writer_fail_format(format, err);
@@ -136,7 +139,7 @@ static int writer_take_format(const writer_values *v, zt_writer_arguments *out, 
   return writer_take_encoding(out->encoder, v, &out->options, err);
 }
 
-static int writer_take_choices(const writer_values *v, zt_writer_arguments *out, zt_error *err){
+static int writer_take_choices(const writer_given *v, zt_writer_arguments *out, zt_error *err){
   static const char *const modes[] = { "create", "replace", "update", NULL };
   static const char *const orders[] = { "name", "row", NULL };
   static const char *const drops[] = { "", "attributes", NULL };
@@ -155,7 +158,7 @@ static int writer_take_choices(const writer_values *v, zt_writer_arguments *out,
 
 int zt_writer_arguments_read(int n, const char *const *arguments, zt_writer_arguments *out,
                              zt_error *err){
-  writer_values v = { { NULL } };
+  writer_given v = { { NULL } };
   *out = (zt_writer_arguments){ .path = NULL };
   for(int i=0; i<n && !err->rc; i++) writer_take(arguments[i], i==0, &v, out, err);
   if( !err->rc && (!out->path || !out->path[0]) ){

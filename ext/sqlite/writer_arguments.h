@@ -1,14 +1,21 @@
 /*
-** The arguments of CREATE VIRTUAL TABLE temp.NAME USING zt_writer(path, ...). Interface to code in
-** writer_arguments.c.
+** The arguments of CREATE VIRTUAL TABLE temp.NAME USING zt_writer(path, ...): of each the default,
+** and the values. Interface to code in writer_arguments.c.
 **
-**   format     by default by the path's end
-**   mode       create, replace, update
-**   order      name, row
-**   align      a power of two, of formats that align
-**   encoding, level, digest   of rows that name none
-**   drop       attributes: of objects, where the format cannot hold them
-**   sync       full, off
+**   format     by the path's end; one of the formats below
+**   mode       `create`; `create`: a file that is there already is an error. `replace`: it is
+**              replaced. `update`: the transaction begins with its rows, and a missing file is an
+**              error
+**   order      `name`; `name`: objects in the bytewise order of their names, in safetensors by the
+**              width of their types before that. `row`: as they were inserted
+**   align      the format's; of the parts of a file, in bytes: a power of two, up to 2^30
+**   encoding   `raw`; of rows without one
+**   level      the format's; of rows without one: 1 to 22 of zstd, 1 to 9 of deflate
+**   digest     the format's; of rows without one, or `none`
+**   drop       nothing; `attributes`: those of objects, where the format cannot hold them, are left
+**              out. Otherwise they are an error
+**   sync       `full`; `full`: the file is on the disk when COMMIT returns. `off`: the system
+**              writes it later, and a failure of the machine may leave a torn file
 */
 #ifndef ZT_SQLITE_WRITER_ARGUMENTS_H
 #define ZT_SQLITE_WRITER_ARGUMENTS_H

@@ -5,6 +5,11 @@
 
 int zt_writer_begin(zt_writer *w, zt_error *err){
   int rc;
+  if( w->output ){
+    err->path = w->arguments.path;
+    return zt_fail(err, SQLITE_ERROR, "COMMIT has written it, and the database was busy: COMMIT"
+                   " again, or ROLLBACK");
+  }
   if( w->rows.sources ) return SQLITE_OK;
   err->path = w->arguments.path;
   rc = zt_writer_rows_prepare(w->stored);
@@ -56,7 +61,7 @@ static int writer_add_all(zt_writer *w, bool attributes, zt_draft *draft, zt_sup
 
 static int writer_write(zt_writer *w, zt_draft *draft, zt_supplies *supplies, zt_error *err){
   const zt_write write = {
-    .encoder = w->arguments.encoder, .options = w->arguments.options, .draft = draft,
+    .encoder = w->arguments.encoder, .options = w->rows.options, .draft = draft,
     .supplies = supplies, .budget = &w->budget
   };
   if( writer_add_all(w, false, draft, supplies, err)
@@ -80,7 +85,10 @@ int zt_writer_commit(zt_writer *w, zt_error *err){
   if( !w->rows.sources ) return SQLITE_OK;
   err->path = w->arguments.path;
   if( writer_has_rows(w, &rc) ){
+    zt_output_close(w->output);   /* Of a COMMIT that was busy, before a ROLLBACK TO */
+    w->output = NULL;
     zt_connection_enter(w->connection);
+    zt_write_sources_look_again(w->rows.sources);
     w->budget = zt_connection_budget(w->connection);
     supplies = zt_rows_supplies(&w->rows);
     supplies.spool = zt_write_sources_spooled(w->rows.sources);

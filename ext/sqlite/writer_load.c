@@ -5,6 +5,9 @@
 */
 #include "sqlite/writer_load.h"
 
+#include "container/value_cbor.h"
+#include "sqlite/attribute_value.h"
+
 #define LOAD_OBJECTS "SELECT object FROM zt_objects(?1)"
 #define LOAD_ATTRIBUTES "SELECT object, key, value, type, stored_type FROM zt_attributes(?1)"
 
@@ -21,9 +24,61 @@ static int load_statement(zt_writer *w, const char *sql, sqlite3_stmt **out, zt_
   return rc ? zt_writer_fail(w, rc, err) : SQLITE_OK;
 }
 
+/* --- Attributes --- */
+
+/* A walk through all attributes of a file, in the order of zt_attributes. */
+typedef struct load_walk {
+  const zt_container *container;
+  bool objects;                  /* Those of objects, too */
+  bool walking;
+  uint32_t next;                 /* 0: the file; else 1 and the object */
+  zt_walk walk;
+  zt_level level;
+} load_walk;
+
+/* The next attribute's value. */
+static bool load_walk_next(load_walk *l, zt_value *value, zt_error *err){
+  zt_value key, all;
+  zt_object object;
+  for(;;){
+    if( l->walking && zt_walk_next(&l->walk, &l->level, &key, value) ) return true;
+    if( l->walking ) zt_walk_end(&l->walk);
+    l->walking = false;
+    if( err->rc || l->next>(l->objects ? zt_container_objects(l->container) : 0) ) return false;
+    if( l->next==0 ){
+      all = zt_container_attributes(l->container);
+    }else{
+      zt_container_object(l->container, l->next-1, &object);
+      all = object.attributes;
+    }
+    l->next++;
+    zt_walk_begin(l->container, &all, &l->walk, &l->level, err);
+    l->walking = true;
+  }
+}
+
+/* Fail if a value is not what its columns in SQL are: a copy would lose the difference. */
+static int load_check_value(load_walk *l, sqlite3_stmt *s, zt_error *err){
+  zt_cbor_out own = { .err = err }, shown = { .err = err };
+  zt_value value;
+  if( load_walk_next(l, &value, err)
+   && zt_value_cbor(l->container, &value, NULL, &own, err)==SQLITE_OK
+   && zt_attribute_cbor(sqlite3_column_value(s, 2), sqlite3_column_value(s, 3), &shown,
+                        err)==SQLITE_OK
+   && (own.n!=shown.n || memcmp(own.p, shown.p, own.n)!=0) ){
+    zt_fail(err, SQLITE_ERROR, "attribute '%s' has a value that SQL does not show whole: the file"
+            " cannot be updated", (const char*)sqlite3_column_text(s, 1));
+  }
+  zt_cbor_out_clear(&own);
+  zt_cbor_out_clear(&shown);
+  return err->rc;
+}
+
+/* --- Rows --- */
+
 /* Store a row for each row of a statement. to: the columns that its columns fill. */
-static int load_rows(zt_writer *w, const char *sql, const int *to, sqlite3_value *null,
-                     sqlite3_value *path, zt_error *err){
+static int load_rows(zt_writer *w, const char *sql, const int *to, load_walk *attributes,
+                     sqlite3_value *null, sqlite3_value *path, zt_error *err){
   sqlite3_stmt *s = NULL;
   sqlite3_int64 id;
   int rc = SQLITE_DONE;
@@ -36,6 +91,7 @@ static int load_rows(zt_writer *w, const char *sql, const int *to, sqlite3_value
       row.column[to[i]] = sqlite3_value_dup(sqlite3_column_value(s, i));
       if( !row.column[to[i]] ) zt_fail_nomem(err);
     }
+    if( !err->rc && attributes ) load_check_value(attributes, s, err);
     if( !err->rc ) zt_writer_store(w, 0, 0, row.column, true, &id, err);
     for(int i=0; to[i]>=0; i++) sqlite3_value_free(row.column[to[i]]);
   }
@@ -55,12 +111,17 @@ static int load_constants(zt_writer *w, sqlite3_value *out[2], zt_error *err){
 }
 
 /* Fail unless the table's format is the file's. */
-static int load_check_format(zt_writer *w, sqlite3_value *path, zt_error *err){
+static int load_check_format(zt_writer *w, sqlite3_value *path, load_walk *attributes,
+                             zt_error *err){
   zt_supply_file file;
   uint32_t number;
   const zt_encoder *own;
   if( zt_write_sources_add(w->rows.sources, path, &number, &file, err) ) return err->rc;
   own = zt_encoder_of(file.container);
+  *attributes = (load_walk){
+    .container = zt_container_ref((zt_container*)file.container),
+    .objects = w->arguments.encoder->object_attributes
+  };
   if( own==w->arguments.encoder ) return SQLITE_OK;
   if( own ){
     return zt_fail(err, SQLITE_ERROR, "the file is %s, which format='%s' updates", own->name,
@@ -76,18 +137,23 @@ int zt_writer_load(zt_writer *w, zt_error *err){
     ZT_ROW_NAME, ZT_ROW_KEY, ZT_ROW_VALUE, ZT_ROW_TYPE, ZT_ROW_STORED_TYPE, -1
   };
   sqlite3_value *constants[2] = { NULL, NULL };
+  load_walk attributes_of = { .container = NULL };
   int rc = SQLITE_OK;
   if( w->arguments.mode!=ZT_OUTPUT_UPDATE
    || zt_writer_rows_marked(w->stored, ZT_WRITER_LOADED, &rc) ) return SQLITE_OK;
-  if( rc || (rc = zt_writer_rows_mark(w->stored, ZT_WRITER_LOADED))!=0 ){
-    return zt_writer_fail(w, rc, err);
-  }
+  if( rc==SQLITE_OK ) rc = zt_writer_rows_clear(w->stored);   /* Of a load that failed */
+  if( rc ) return zt_writer_fail(w, rc, err);
   if( load_constants(w, constants, err)==SQLITE_OK
-   && load_check_format(w, constants[1], err)==SQLITE_OK
-   && load_rows(w, LOAD_OBJECTS, objects, constants[0], constants[1], err)==SQLITE_OK ){
+   && load_check_format(w, constants[1], &attributes_of, err)==SQLITE_OK
+   && load_rows(w, LOAD_OBJECTS, objects, NULL, constants[0], constants[1], err)==SQLITE_OK ){
     const char *sql = w->arguments.encoder->object_attributes
       ? LOAD_ATTRIBUTES : LOAD_ATTRIBUTES " WHERE object IS NULL";
-    load_rows(w, sql, attributes, constants[0], NULL, err);
+    load_rows(w, sql, attributes, &attributes_of, constants[0], NULL, err);
+  }
+  if( attributes_of.walking ) zt_walk_end(&attributes_of.walk);
+  zt_container_close((zt_container*)attributes_of.container);
+  if( !err->rc && (rc = zt_writer_rows_mark(w->stored, ZT_WRITER_LOADED))!=0 ){
+    zt_writer_fail(w, rc, err);
   }
   sqlite3_value_free(constants[0]);
   sqlite3_value_free(constants[1]);

@@ -5,27 +5,33 @@
 #include "sqlite/value.h"
 
 /* Columns of the table, in the order of ZT_STORED_. The marks have an owner without bytes. */
-#define ROWS_SCHEMA "id INTEGER PRIMARY KEY, name, source, object, data, dtype, shape, format," \
+#define ROWS_COLUMNS "name, source, object, data, dtype, shape, format," \
   " component, encoding, level, digest, key, value, type, stored_type, owner, part," \
   " source_number, offset, length, loaded, kept, bytes, shown_dtype, shown_shape, shown_format," \
-  " shown_encoding, UNIQUE(owner, part)"
+  " shown_encoding"
+#define ROWS_SCHEMA "id INTEGER PRIMARY KEY, " ROWS_COLUMNS ", UNIQUE(owner, part)"
+#define ROWS_NAMES "(id, " ROWS_COLUMNS ")"
+#define ROWS_VALUES "(nullif(?1,0),?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18," \
+  "?19,?20,?21,?22,?23,?24,?25,?26,?27,?28)"
 
 enum {
-  ROWS_INSERT, ROWS_DELETE, ROWS_REPLACE, ROWS_GET, ROWS_OTHER, ROWS_TENSORS, ROWS_ATTRIBUTES,
-  ROWS_MARKED, ROWS_MARK, ROWS_EMPTY, ROWS_CLEAR, ROWS_STATEMENTS
+  ROWS_INSERT, ROWS_PUT, ROWS_UPDATE, ROWS_UPDATE_PUT, ROWS_DELETE, ROWS_GET, ROWS_OTHER,
+  ROWS_TENSORS, ROWS_ATTRIBUTES, ROWS_MARKED, ROWS_MARK, ROWS_EMPTY, ROWS_CLEAR, ROWS_STATEMENTS
 };
 
 static const char *const rows_sql[ROWS_STATEMENTS] = {
-  [ROWS_INSERT] = "INSERT INTO temp.\"%w_rows\" VALUES(nullif(?1,0),?2,?3,?4,?5,?6,?7,?8,?9,?10,"
-    "?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,?28)",
+  [ROWS_INSERT] = "INSERT INTO temp.\"%w_rows\" VALUES" ROWS_VALUES,
+  [ROWS_PUT] = "INSERT OR REPLACE INTO temp.\"%w_rows\" VALUES" ROWS_VALUES,
+  [ROWS_UPDATE] = "UPDATE temp.\"%w_rows\" SET" ROWS_NAMES "=" ROWS_VALUES "WHERE id=?29",
+  [ROWS_UPDATE_PUT] = "UPDATE OR REPLACE temp.\"%w_rows\" SET" ROWS_NAMES "=" ROWS_VALUES
+    "WHERE id=?29",
   [ROWS_DELETE] = "DELETE FROM temp.\"%w_rows\" WHERE id=?1",
-  [ROWS_REPLACE] = "DELETE FROM temp.\"%w_rows\" WHERE owner=?1 AND part=?2",
   [ROWS_GET] = "SELECT * FROM temp.\"%w_rows\" WHERE id=?1",
   [ROWS_OTHER] = "SELECT * FROM temp.\"%w_rows\" WHERE owner=?1 AND part>='C' AND id<>?2 LIMIT 1",
   [ROWS_TENSORS] = "SELECT * FROM temp.\"%w_rows\" WHERE owner<>x'' AND part>='C' ORDER BY id",
   [ROWS_ATTRIBUTES] = "SELECT * FROM temp.\"%w_rows\" WHERE owner<>x'' AND part<'C' ORDER BY id",
   [ROWS_MARKED] = "SELECT 1 FROM temp.\"%w_rows\" WHERE owner=x'' AND part=?1",
-  [ROWS_MARK] = "INSERT OR IGNORE INTO temp.\"%w_rows\"(owner,part) VALUES(x'',?1)",
+  [ROWS_MARK] = "INSERT OR IGNORE INTO temp.\"%w_rows\"(id,owner,part) VALUES(?2,x'',?1)",
   [ROWS_EMPTY] = "SELECT 1 FROM temp.\"%w_rows\" WHERE owner<>x'' LIMIT 1",
   [ROWS_CLEAR] = "DELETE FROM temp.\"%w_rows\""
 };
@@ -153,26 +159,21 @@ static int rows_bind(sqlite3_stmt *s, const zt_stored_row *row){
 
 /* --- Rows --- */
 
-int zt_writer_rows_insert(zt_writer_rows *r, const zt_stored_row *row, sqlite3_int64 *id){
-  sqlite3_stmt *s = r->a[ROWS_INSERT];
+int zt_writer_rows_store(zt_writer_rows *r, const zt_stored_row *row, sqlite3_int64 old,
+                         bool replace, sqlite3_int64 *id){
+  sqlite3_stmt *s = r->a[(old ? ROWS_UPDATE : ROWS_INSERT) + (replace ? 1 : 0)];
   int rc = rows_bind(s, row);
+  if( rc==SQLITE_OK && old ) rc = sqlite3_bind_int64(s, ZT_STORED_COUNT+1, old);
   if( rc==SQLITE_OK ) rc = rows_run(s);
   else sqlite3_reset(s);
   sqlite3_clear_bindings(s);
-  if( rc==SQLITE_OK ) *id = sqlite3_last_insert_rowid(r->db);
+  if( rc==SQLITE_OK && !old ) *id = sqlite3_last_insert_rowid(r->db);
   return rc;
 }
 
 int zt_writer_rows_delete(zt_writer_rows *r, sqlite3_int64 id){
   const int rc = sqlite3_bind_int64(r->a[ROWS_DELETE], 1, id);
   return rc ? rc : rows_run(r->a[ROWS_DELETE]);
-}
-
-int zt_writer_rows_replace(zt_writer_rows *r, const zt_row *row){
-  sqlite3_stmt *s = r->a[ROWS_REPLACE];
-  int rc = rows_bind_owner(s, 1, row->name);
-  if( rc==SQLITE_OK ) rc = rows_bind_part(s, 2, row);
-  return rc ? rc : rows_run(s);
 }
 
 /* Step to a row; NULL: none, and the statement is reset. */
@@ -210,6 +211,14 @@ int zt_writer_rows_touch(zt_writer_rows *r){
   return rows_execute(r, "DELETE FROM temp.\"%w\" WHERE 0", NULL);
 }
 
+/* The name of an owner as a parameter; no object has NULL or a BLOB. */
+static int rows_bind_name(sqlite3_stmt *s, sqlite3_value *name){
+  const zt_text text = zt_value_text(name);
+  const int type = sqlite3_value_type(name);
+  if( !text.z && type!=SQLITE_NULL && type!=SQLITE_BLOB ) return SQLITE_NOMEM;
+  return rows_bind_owner(s, 1, text);
+}
+
 int zt_writer_rows_select(zt_writer_rows *r, zt_writer_plan plan, sqlite3_value *value,
                           sqlite3_stmt **out){
   static const char *const where[] = {
@@ -221,14 +230,16 @@ int zt_writer_rows_select(zt_writer_rows *r, zt_writer_plan plan, sqlite3_value 
   int rc = sql ? sqlite3_prepare_v2(r->db, sql, -1, out, NULL) : SQLITE_NOMEM;
   sqlite3_free(sql);
   if( rc || plan==ZT_WRITER_ALL ) return rc;
-  if( plan==ZT_WRITER_BY_ID ) return sqlite3_bind_value(*out, 1, value);
-  return sqlite3_value_type(value)==SQLITE_NULL ? SQLITE_OK
-       : rows_bind_owner(*out, 1, zt_value_text(value));
+  return plan==ZT_WRITER_BY_NAME ? rows_bind_name(*out, value)
+       : sqlite3_bind_value(*out, 1, value);
 }
 
 /* --- The transaction --- */
 
+/* Marks have numbers that no row has. Where there is a mark, there is number 0, so that the next
+** row's number by itself is above it. */
 static const char *const rows_marks[] = { "loaded", "changed" };
+static const sqlite3_int64 rows_mark_ids[] = { 0, -1 };
 
 /* True if a statement gives a row. */
 static bool rows_is_there(sqlite3_stmt *s, int *rc){
@@ -243,8 +254,10 @@ bool zt_writer_rows_marked(zt_writer_rows *r, zt_writer_mark mark, int *rc){
 }
 
 int zt_writer_rows_mark(zt_writer_rows *r, zt_writer_mark mark){
-  const int rc = sqlite3_bind_text(r->a[ROWS_MARK], 1, rows_marks[mark], -1, SQLITE_STATIC);
-  return rc ? rc : rows_run(r->a[ROWS_MARK]);
+  sqlite3_stmt *s = r->a[ROWS_MARK];
+  int rc = sqlite3_bind_text(s, 1, rows_marks[mark], -1, SQLITE_STATIC);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(s, 2, rows_mark_ids[mark]);
+  return rc ? rc : rows_run(s);
 }
 
 bool zt_writer_rows_empty(zt_writer_rows *r, int *rc){

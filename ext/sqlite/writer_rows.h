@@ -49,12 +49,12 @@ typedef struct zt_stored_row {
   zt_text shape, format, encoding;
 } zt_stored_row;
 
-/* Store a row. *id: its number. SQLITE_CONSTRAINT: there is such a row. */
-int zt_writer_rows_insert(zt_writer_rows *r, const zt_stored_row *row, sqlite3_int64 *id);
+/* Store a row; old: in place of the row of that number; 0: a new one. replace: rows that are in its
+** way are deleted. One statement, which changes all or nothing. *id: the number of a new row.
+** SQLITE_CONSTRAINT: there is such a row. */
+int zt_writer_rows_store(zt_writer_rows *r, const zt_stored_row *row, sqlite3_int64 old,
+                         bool replace, sqlite3_int64 *id);
 int zt_writer_rows_delete(zt_writer_rows *r, sqlite3_int64 id);
-
-/* Delete the row in whose place this one would be. */
-int zt_writer_rows_replace(zt_writer_rows *r, const zt_row *row);
 
 /* The row of that number, until the next call; NULL: there is none, or an error (*rc). */
 sqlite3_stmt *zt_writer_rows_get(zt_writer_rows *r, sqlite3_int64 id, int *rc);
@@ -74,7 +74,7 @@ typedef enum zt_writer_plan { ZT_WRITER_ALL, ZT_WRITER_BY_ID, ZT_WRITER_BY_NAME 
 int zt_writer_rows_select(zt_writer_rows *r, zt_writer_plan plan, sqlite3_value *value,
                           sqlite3_stmt **out);
 
-/* Facts about the transaction, which a rollback undoes. */
+/* Facts about the transaction of an update, which a rollback undoes. LOADED comes first. */
 typedef enum zt_writer_mark { ZT_WRITER_LOADED, ZT_WRITER_CHANGED } zt_writer_mark;
 bool zt_writer_rows_marked(zt_writer_rows *r, zt_writer_mark mark, int *rc);
 int zt_writer_rows_mark(zt_writer_rows *r, zt_writer_mark mark);

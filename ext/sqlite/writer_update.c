@@ -62,16 +62,24 @@ static int writer_take_old(zt_writer *w, sqlite3_int64 old, writer_values *v, zt
   return SQLITE_OK;
 }
 
-static void writer_place(const writer_values *v, zt_row *row){
-  *row = (zt_row){ .source_number = UINT32_MAX };
+/* Say where the row's bytes are. Numbers that are none of the writer's were put into its table. */
+static int writer_place(const zt_writer *w, const writer_values *v, zt_row *row, zt_error *err){
+  const zt_write_sources *s = w->rows.sources;
+  *row = (zt_row){ .source_number = UINT32_MAX, .keep = v->kept, .bare = v->loaded };
+  if( (v->source!=WRITER_NONE && (v->source<0 || v->source>=UINT32_MAX
+                                  || !zt_write_sources_has(s, (uint32_t)v->source)))
+   || (v->length!=WRITER_NONE
+       && (v->length<0 || v->offset<0
+           || !zt_write_sources_has_bytes(s, (uint64_t)v->offset, (uint64_t)v->length))) ){
+    return zt_fail(err, SQLITE_CORRUPT_VTAB, "the table that keeps its rows was changed");
+  }
   if( v->source>=0 ) row->source_number = (uint32_t)v->source;
-  row->keep = v->kept;
-  row->bare = v->loaded;
   if( v->length>=0 ){
     row->spooled = true;
     row->offset = (uint64_t)v->offset;
     row->data.n = (size_t)v->length;
   }
+  return SQLITE_OK;
 }
 
 int zt_writer_read(zt_writer *w, sqlite3_value **columns, sqlite3_stmt *stored, zt_row *out,
@@ -83,7 +91,7 @@ int zt_writer_read(zt_writer *w, sqlite3_value **columns, sqlite3_stmt *stored, 
     .loaded = sqlite3_column_int(stored, ZT_STORED_LOADED)!=0,
     .kept = sqlite3_column_int(stored, ZT_STORED_KEPT)!=0
   };
-  writer_place(&v, out);
+  if( writer_place(w, &v, out, err) ) return err->rc;
   return zt_row_read(&w->rows, columns, out, err);
 }
 
@@ -168,6 +176,7 @@ typedef struct writer_storing {
   zt_draft *draft;
   zt_supplies supplies;
   char *shape;
+  uint8_t *bytes;                /* Owned; NULL: the row's are the caller's */
   bool replace;
 } writer_storing;
 
@@ -185,10 +194,22 @@ static int writer_check(writer_storing *s, zt_error *err){
   return writer_describe(s->draft, object, &s->stored, &s->shape, err);
 }
 
+/* Read bytes that an UPDATE leaves alone: they must fit its other columns, too. */
+static int writer_fetch(writer_storing *s, zt_error *err){
+  if( s->row.from!=ZT_ROW_FROM_DATA || !s->row.spooled ) return SQLITE_OK;
+  s->bytes = sqlite3_malloc64((uint64_t)s->row.data.n+1);
+  if( !s->bytes ) return zt_fail_nomem(err);
+  if( s->row.data.n && zt_output_read(zt_write_sources_spooled(s->w->rows.sources), s->row.offset,
+                                      s->bytes, s->row.data.n, err) ) return err->rc;
+  s->row.data.p = s->bytes;
+  s->row.spooled = false;
+  return SQLITE_OK;
+}
+
 /* Put the row's bytes into the spool. */
 static int writer_spool(writer_storing *s, zt_error *err){
   uint64_t offset = 0;
-  if( s->row.from!=ZT_ROW_FROM_DATA || s->row.spooled ) return SQLITE_OK;
+  if( s->row.from!=ZT_ROW_FROM_DATA || s->stored.offset>=0 ) return SQLITE_OK;
   if( zt_write_sources_spool(s->w->rows.sources, s->row.data, &offset, err) ) return err->rc;
   s->stored.offset = (sqlite3_int64)offset;
   s->stored.length = (sqlite3_int64)s->row.data.n;
@@ -197,13 +218,12 @@ static int writer_spool(writer_storing *s, zt_error *err){
 
 static int writer_insert(writer_storing *s, sqlite3_int64 old, sqlite3_int64 *id, zt_error *err){
   zt_writer *w = s->w;
-  int rc = SQLITE_OK;
-  if( s->replace ) rc = zt_writer_rows_replace(w->stored, &s->row);
-  if( rc==SQLITE_OK && old ) rc = zt_writer_rows_delete(w->stored, old);
-  if( rc==SQLITE_OK ) rc = zt_writer_rows_insert(w->stored, &s->stored, id);
+  const int rc = zt_writer_rows_store(w->stored, &s->stored, old, s->replace, id);
+  const int extended = rc ? sqlite3_extended_errcode(w->connection->db) : 0;
   if( rc==SQLITE_OK ) return SQLITE_OK;
-  if( rc!=SQLITE_CONSTRAINT ) return zt_writer_fail(w, rc, err);
-  return zt_fail(err, rc, "there is %s", s->row.from!=ZT_ROW_FROM_ATTRIBUTE
+  if( (rc & 0xff)!=SQLITE_CONSTRAINT ) return zt_writer_fail(w, rc, err);
+  return zt_fail(err, SQLITE_CONSTRAINT, "there is %s", extended!=SQLITE_CONSTRAINT_UNIQUE
+                 ? "a row of this rowid" : s->row.from!=ZT_ROW_FROM_ATTRIBUTE
                  ? "a component of this name" : "an attribute of this name");
 }
 
@@ -220,9 +240,8 @@ static int writer_keep_object(writer_values *v, zt_row *row, zt_error *err){
 
 static int writer_store(writer_storing *s, writer_values *v, sqlite3_int64 old, sqlite3_int64 *id,
                         zt_error *err){
-  writer_place(v, &s->row);
-  if( zt_row_read(&s->w->rows, v->column, &s->row, err)
-   || writer_keep_object(v, &s->row, err) || writer_check(s, err)
+  if( writer_place(s->w, v, &s->row, err) || zt_row_read(&s->w->rows, v->column, &s->row, err)
+   || writer_keep_object(v, &s->row, err) || writer_fetch(s, err) || writer_check(s, err)
    || writer_check_other(s->w, &s->row, old, s->replace, &s->stored, err)
    || writer_spool(s, err) ) return err->rc;
   s->stored.columns = v->column;
@@ -242,7 +261,7 @@ int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_
   writer_storing s = {
     .w = w, .row = { .source_number = UINT32_MAX },
     .stored = { .id = new, .source = WRITER_NONE, .offset = WRITER_NONE, .length = WRITER_NONE },
-    .replace = sqlite3_vtab_on_conflict(w->connection->db)==SQLITE_REPLACE
+    .replace = !loaded && sqlite3_vtab_on_conflict(w->connection->db)==SQLITE_REPLACE
   };
   memcpy(v.column, values, sizeof(v.column));
   if( old==0 || writer_take_old(w, old, &v, err)==SQLITE_OK ){
@@ -255,6 +274,7 @@ int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_
   zt_draft_free(s.draft);
   zt_supplies_clear(&s.supplies);
   sqlite3_free(s.shape);
+  sqlite3_free(s.bytes);
   writer_values_clear(&v);
   return err->rc;
 }

@@ -1,6 +1,7 @@
 /*
-** The table of encodings, which decode stored bytes, and encode if they can (frames.h). A new encoding is one row in encoding.c, and a
-** file of its own like zstd.c. Interface between stream.c and these files.
+** The table of encodings, which decode stored bytes, and encode if they can (frames.h). A new
+** encoding is one row in encoding.c, and a file of its own like zstd.c. Interface between stream.c
+** and these files.
 **
 **   raw    the stored bytes
 **   zstd   consecutive frames of RFC 8878, including skippable ones, and nothing else

@@ -38,7 +38,9 @@ static int fingerprint_tensor(zt_tensor *t, zt_fingerprint *out, zt_error *err){
   fingerprint_put_text(d, (zt_text){ t->dtype->name, strlen(t->dtype->name) });
   fingerprint_put_u64(d, object->rank);
   for(uint32_t i=0; i<object->rank; i++) fingerprint_put_u64(d, object->shape[i]);
-  if( zt_assemble_pieces(t, t->dtype, fingerprint_take, d, err)==SQLITE_OK ) fingerprint_finish(d, out);
+  if( zt_assemble_pieces(t, t->dtype, fingerprint_take, d, err)==SQLITE_OK ){
+    fingerprint_finish(d, out);
+  }
   zt_digest_close(d);
   return err->rc;
 }

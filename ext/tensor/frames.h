@@ -10,12 +10,22 @@
 #include "container/container.h"
 #include "core/error.h"
 
+/* Memory that an encoder took for a frame and needs for the next one as well. Without it, threads
+** get new pages from the system for each frame, which takes longer than encoding. All zeros at
+** first; the caller frees p with sqlite3_free(). */
+typedef struct zt_frame_memory {
+  void *p;
+  size_t n;
+  bool used;
+} zt_frame_memory;
+
 /* Decoded bytes of a component: zt_frames.size of them, or fewer in the last frame. */
 typedef struct zt_frame {
   zt_span before;          /* The bytes in front of them, at most zt_frames.before */
   zt_span bytes;
   bool last;               /* No byte follows. A component without bytes is one such frame */
   int level;
+  zt_frame_memory *memory; /* Borrowed; NULL: none is kept */
 } zt_frame;
 
 /* The lengths of a frame that was encoded; stored is 0 if it needs no bytes. */

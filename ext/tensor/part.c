@@ -21,6 +21,7 @@ typedef struct part_slot {
   uint8_t *in, *out;       /* `before` bytes of the frame before and those of the frame; encoded */
   size_t before, n, stored;
   bool last, queued;
+  zt_frame_memory memory;  /* Owned */
   zt_error err;
 } part_slot;
 
@@ -33,17 +34,61 @@ struct zt_part {
   uint64_t decoded, polled;
   zt_digest *digest, *xxh3, *crc32;   /* Owned; NULL: not wanted */
   zt_tasks tasks;
-  part_slot *slots;        /* Owned */
+  part_slot *slots;        /* The room's; NULL: the bytes are stored as they are */
   uint32_t nSlot, oldest, filling;
   zt_frame_length *lengths;           /* Of all frames, for the trailer; owned */
   size_t nFrame, capacity;
 };
+
+/* --- Room --- */
+
+struct zt_part_room {
+  const zt_frames *frames; /* Whose sizes the slots have */
+  part_slot *slots;        /* Owned; NULL: none yet */
+  uint32_t n;
+};
+
+zt_part_room *zt_part_room_new(zt_error *err){
+  zt_part_room *room = sqlite3_malloc64(sizeof(*room));
+  if( room ) *room = (zt_part_room){ .n = 0 };
+  else zt_fail_nomem(err);
+  return room;
+}
+
+static void part_room_clear(zt_part_room *room){
+  for(uint32_t i=0; i<room->n; i++){
+    zt_window_free(room->slots[i].in);
+    zt_window_free(room->slots[i].out);
+    sqlite3_free(room->slots[i].memory.p);
+  }
+  sqlite3_free(room->slots);
+  *room = (zt_part_room){ .n = 0 };
+}
+
+void zt_part_room_free(zt_part_room *room){
+  if( !room ) return;
+  part_room_clear(room);
+  sqlite3_free(room);
+}
+
+/* Have n slots for such frames. */
+static int part_room_fit(zt_part_room *room, const zt_frames *frames, uint32_t n, zt_error *err){
+  if( room->frames==frames && room->n==n ) return SQLITE_OK;
+  part_room_clear(room);
+  room->slots = sqlite3_malloc64(n*sizeof(*room->slots));
+  if( !room->slots ) return zt_fail_nomem(err);
+  memset(room->slots, 0, n*sizeof(*room->slots));
+  room->n = n;
+  room->frames = frames;
+  return SQLITE_OK;
+}
 
 /* --- Slots --- */
 
 static void part_encode(zt_task *task, const zt_interrupt *interrupt){
   part_slot *s = (part_slot*)task;
   const zt_frame frame = {
+    .memory = &s->memory,
     .before = { s->in+s->part->frames->before-s->before, s->before },
     .bytes = { s->in+s->part->frames->before, s->n },
     .last = s->last, .level = s->part->options.level
@@ -54,22 +99,24 @@ static void part_encode(zt_task *task, const zt_interrupt *interrupt){
 
 /* Memory of a slot, which most parts need one of. */
 static int part_open_slot(zt_part *p, part_slot *s, zt_error *err){
-  if( s->in ) return SQLITE_OK;
   s->part = p;
-  s->in = zt_window_new(p->frames->before+p->frames->size);
-  s->out = zt_window_new(p->frames->bound(p->frames->size));
+  if( !s->in ) s->in = zt_window_new(p->frames->before+p->frames->size);
+  if( !s->out ) s->out = zt_window_new(p->frames->bound(p->frames->size));
   return s->in && s->out ? SQLITE_OK : zt_fail_nomem(err);
 }
 
-static int part_open_frames(zt_part *p, zt_error *err){
+static int part_open_frames(zt_part *p, zt_part_room *room, zt_error *err){
   const uint64_t each = p->frames->before+p->frames->size+p->frames->bound(p->frames->size);
   uint64_t n = 2*(uint64_t)zt_pool_threads(p->budget->pool);
   if( n>PART_MEMORY/each ) n = PART_MEMORY/each;
   p->nSlot = n>1 ? (uint32_t)n : 1;
   p->tasks.pool = p->budget->pool;
-  p->slots = sqlite3_malloc64(p->nSlot*sizeof(*p->slots));
-  if( !p->slots ) return zt_fail_nomem(err);
-  memset(p->slots, 0, p->nSlot*sizeof(*p->slots));
+  if( part_room_fit(room, p->frames, p->nSlot, err) ) return err->rc;
+  p->slots = room->slots;
+  for(uint32_t i=0; i<p->nSlot; i++){
+    p->slots[i].before = p->slots[i].n = 0;
+    p->slots[i].queued = false;
+  }
   return part_open_slot(p, &p->slots[0], err);
 }
 
@@ -79,8 +126,8 @@ static bool part_begin_digest(unsigned algorithm, bool wanted, zt_digest **out, 
   return *out!=NULL;
 }
 
-int zt_part_open(const zt_part_options *options, zt_output *output, zt_budget *budget,
-                 zt_part **out, zt_error *err){
+int zt_part_open(const zt_part_options *options, zt_part_room *room, zt_output *output,
+                 zt_budget *budget, zt_part **out, zt_error *err){
   zt_part *p = sqlite3_malloc64(sizeof(*p));
   bool shared;
   *out = NULL;
@@ -94,7 +141,7 @@ int zt_part_open(const zt_part_options *options, zt_output *output, zt_budget *b
   if( part_begin_digest(options->digest, options->digest!=0, &p->digest, err)
    && part_begin_digest(ZT_DIGEST_XXH3, options->xxh3 && !shared, &p->xxh3, err)
    && part_begin_digest(ZT_DIGEST_CRC32, options->crc32, &p->crc32, err)
-   && (!p->frames || part_open_frames(p, err)==SQLITE_OK) ){
+   && (!p->frames || part_open_frames(p, room, err)==SQLITE_OK) ){
     *out = p;
     return SQLITE_OK;
   }
@@ -105,15 +152,10 @@ int zt_part_open(const zt_part_options *options, zt_output *output, zt_budget *b
 void zt_part_close(zt_part *p){
   if( !p ) return;
   if( p->slots ) zt_pool_abandon(&p->tasks);
-  for(uint32_t i=0; p->slots && i<p->nSlot; i++){
-    zt_window_free(p->slots[i].in);
-    zt_window_free(p->slots[i].out);
-    zt_error_clear(&p->slots[i].err);
-  }
+  for(uint32_t i=0; p->slots && i<p->nSlot; i++) zt_error_clear(&p->slots[i].err);
   zt_digest_close(p->digest);
   zt_digest_close(p->xxh3);
   zt_digest_close(p->crc32);
-  sqlite3_free(p->slots);
   sqlite3_free(p->lengths);
   sqlite3_free(p);
 }
@@ -144,8 +186,8 @@ static int part_append_oldest(zt_part *p, zt_error *err){
   part_slot *s = &p->slots[p->oldest];
   if( zt_pool_wait(&p->tasks, &s->task, &p->budget->interrupt, err) ) return err->rc;
   if( s->err.rc ){
-    zt_fail(err, s->err.rc, "%s", s->err.message ? s->err.message : "");
-    return err->rc;
+    return s->err.rc==SQLITE_NOMEM ? zt_fail_nomem(err)
+         : zt_fail(err, s->err.rc, "%s", s->err.message);
   }
   if( part_keep_length(p, s, err) ) return err->rc;
   if( part_append(p, (zt_span){ s->out, s->stored }, err) ) return err->rc;

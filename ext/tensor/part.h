@@ -10,6 +10,11 @@
 
 typedef struct zt_part zt_part;
 
+/* Memory for frames, which one part after the other uses. NULL: out of memory. */
+typedef struct zt_part_room zt_part_room;
+zt_part_room *zt_part_room_new(zt_error *err);
+void zt_part_room_free(zt_part_room *room);
+
 /* What becomes of the bytes. */
 typedef struct zt_part_options {
   zt_codec_id codec;
@@ -19,9 +24,9 @@ typedef struct zt_part_options {
   bool xxh3, crc32;        /* Fields of zt_stored that are wanted */
 } zt_part_options;
 
-/* Begin. The output is borrowed until the part is closed. */
-int zt_part_open(const zt_part_options *options, zt_output *output, zt_budget *budget,
-                 zt_part **out, zt_error *err);
+/* Begin. Room and output are borrowed until the part is closed. */
+int zt_part_open(const zt_part_options *options, zt_part_room *room, zt_output *output,
+                 zt_budget *budget, zt_part **out, zt_error *err);
 
 /* Take the next bytes. */
 int zt_part_take(zt_part *p, zt_span bytes, zt_error *err);

@@ -8,6 +8,7 @@
 #include "core/window.h"
 #include "tensor/assemble.h"
 #include "tensor/content.h"
+#include "tensor/ggml.h"
 #include "tensor/sorted.h"
 
 #define SUPPLY_LEAST 16u
@@ -265,6 +266,16 @@ int zt_supply_digest(zt_supplies *s, uint32_t number, zt_text *out, zt_error *er
   return SQLITE_OK;
 }
 
+/* True if the object's bytes are a member of a zip archive that is deflated with its header: they
+** are encoded anew. */
+static bool supply_is_deflated(const zt_supply_request *r, const zt_object *o){
+  const uint32_t k = zt_container_first(r->file.container, o->index);
+  zt_component c;
+  if( k==zt_container_first(r->file.container, o->index+1) ) return false;
+  zt_container_component(r->file.container, o->index, k, ZT_COMPONENT_ALL, &c);
+  return c.codec==ZT_CODEC_DEFLATE;
+}
+
 /* True if the object's blocks are copied as they are, even if nothing defines their elements. The
 ** order of bytes in a big-endian file's blocks is not known, so that those are opened, and fail. */
 static bool supply_is_opaque(const zt_supply_request *r, const zt_object *object){
@@ -277,27 +288,70 @@ static bool supply_is_opaque(const zt_supply_request *r, const zt_object *object
   return !zt_text_is(c.byte_order, "big");
 }
 
+/* Open the tensor. The place of a failure is the source. */
+static int supply_open_tensor(const zt_supply_request *r, zt_object *from, zt_tensor *t,
+                              zt_error *err){
+  const zt_error place = *err;
+  const char *path = zt_source_path(r->file.source);
+  err->path = path ? path : "<blob>";
+  err->object = from->name;
+  zt_tensor_open(r->file.source, r->file.container, from, r->budget, t, err);
+  err->path = place.path;
+  err->object = place.object;
+  return err->rc;
+}
+
+/* Fail unless the blocks of a type whose elements have no definition are those of the shape. */
+static int supply_check_inner(const zt_supply_request *r, const zt_object *o, zt_error *err){
+  const uint32_t first = zt_container_first(r->file.container, o->index);
+  zt_component c;
+  const zt_payload payload = {
+    .source = r->file.source, .object = o, .component = &c, .budget = r->budget
+  };
+  uint64_t bytes = 0, length = 0;
+  if( zt_container_first(r->file.container, o->index+1)!=first+1 || o->rank==0
+   || o->shape[o->rank-1]%o->blocks->elements
+   || !zt_mul64(o->elements/o->blocks->elements, o->blocks->bytes, &bytes) ){
+    return zt_fail(err, SQLITE_ERROR, "its source is no whole number of blocks of %s",
+                   o->blocks->name.z);
+  }
+  zt_container_component(r->file.container, o->index, first, ZT_COMPONENT_ALL, &c);
+  if( zt_array_measure(&payload, &length, err) ) return err->rc;
+  if( length==bytes ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "its source has %llu bytes where blocks of %s need %llu",
+                 length, o->blocks->name.z, bytes);
+}
+
+/* Fail unless the blocks of a source are sound. */
+static int supply_check_blocks(const zt_supply_request *r, zt_object *from, zt_error *err){
+  zt_tensor t;
+  if( !zt_ggml_decoder_of(from->blocks) ) return supply_check_inner(r, from, err);
+  supply_open_tensor(r, from, &t, err);
+  zt_tensor_close(&t);
+  return err->rc;
+}
+
 int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_draft *draft,
                            uint32_t *object, zt_error *err){
-  supply_adding a = { .supplies = s, .request = request, .draft = draft, .err = err };
+  zt_supply_request own = *request;
+  supply_adding a = { .supplies = s, .request = &own, .draft = draft, .err = err };
   zt_object from;
   zt_tensor t;
   zt_container_object(request->file.container, request->object, &from);
+  if( own.keep && supply_is_deflated(request, &from) ) own.codec = ZT_CODEC_DEFLATE;
   if( supply_can_keep(request, &from) ){
     supply_add_stored(&a, &from);
     *object = a.number;
     return err->rc;
   }
   if( supply_is_opaque(request, &from) ){
-    if( supply_add_named(&a, &from, ZT_LAYOUT_GGML)==SQLITE_OK ) supply_add_contents(&a, &from);
+    if( supply_check_blocks(request, &from, err)==SQLITE_OK
+     && supply_add_named(&a, &from, ZT_LAYOUT_GGML)==SQLITE_OK ) supply_add_contents(&a, &from);
     *object = a.number;
     return err->rc;
   }
   from.rules |= request->rules & SUPPLY_RULES;
-  if( zt_tensor_open(request->file.source, request->file.container, &from, request->budget, &t,
-                     err)==SQLITE_OK ){
-    supply_add_tensor(&a, &t);
-  }
+  if( supply_open_tensor(request, &from, &t, err)==SQLITE_OK ) supply_add_tensor(&a, &t);
   zt_tensor_close(&t);
   *object = a.number;
   return err->rc;
@@ -579,8 +633,18 @@ static int supply_read_file(supply_reading *r){
                            ZT_COMPONENT_ROLE, &c);
     supply_fail_digest(&c, r->err);
   }
-  if( !r->err->rc ) zt_source_unchanged(r->file.source, r->err);
   return r->err->rc;
+}
+
+int zt_supplies_unchanged(zt_supplies *s, zt_error *err){
+  const zt_error place = *err;
+  zt_supply_file file;
+  if( s->reading==0 || s->open(s->context, s->reading-1, &file, err) ) return err->rc;
+  s->reading = 0;
+  err->path = zt_source_path(file.source) ? zt_source_path(file.source) : "<blob>";
+  err->object.z = err->component.z = NULL;
+  if( zt_source_unchanged(file.source, err)==SQLITE_OK ) *err = place;
+  return err->rc;
 }
 
 /* True if the target's rules want columns to ascend, and those of the source do not. */
@@ -599,7 +663,11 @@ int zt_supply_read(zt_supplies *s, uint32_t number, unsigned rules, zt_budget *b
     .err = err
   };
   if( supply->kind==ZT_SUPPLY_BYTES ) return supply_read_spool(s, supply, &r);
+  if( s->reading && s->reading!=supply->source+1 && zt_supplies_unchanged(s, err) ){
+    return err->rc;
+  }
   if( s->open(s->context, supply->source, &r.file, err) ) return err->rc;
+  s->reading = supply->source+1;
   zt_container_object(r.file.container, supply->object, &object);
   r.own = object.rules;
   r.sort = supply_is_unsorted(&object, rules);

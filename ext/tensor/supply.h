@@ -49,6 +49,7 @@ typedef struct zt_supplies {
   /* Open the file of that number, which is valid until the next call. */
   int (*open)(void *context, uint32_t source, zt_supply_file *out, zt_error *err);
   void *context;
+  uint32_t reading;        /* 1 and the number of the file that was read last; 0: none was */
 } zt_supplies;
 
 void zt_supplies_clear(zt_supplies *s);
@@ -81,6 +82,10 @@ int zt_supplies_add(zt_supplies *s, const zt_supply *supply, uint32_t *number, z
 
 /* The digest that a ZT_SUPPLY_STORED has, borrowed until the next call; n 0: none. */
 int zt_supply_digest(zt_supplies *s, uint32_t number, zt_text *out, zt_error *err);
+
+/* Fail if the file that was read last has changed since it was opened. zt_supply_read() does it
+** when it goes on to another file; the caller does it at the end. */
+int zt_supplies_unchanged(zt_supplies *s, zt_error *err);
 
 /* Give a supply's bytes to `take`, in pieces. `take` ends it by a failure in err. */
 int zt_supply_read(zt_supplies *s, uint32_t number, unsigned rules, zt_budget *budget,

@@ -54,7 +54,8 @@ static int write_check_sparse(const zt_draft *d, uint32_t number, zt_error *err)
   }
   if( !there ){
     return zt_fail(err, SQLITE_ERROR, "a component is missing: %s", o.layout==ZT_LAYOUT_CSR
-                   ? "sparse_csr has values, indices and indptr" : "sparse_coo has values and coords");
+                   ? "sparse_csr has values, indices and indptr"
+                   : "sparse_coo has values and coords");
   }
   if( values==others ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "%llu values have %llu places", (unsigned long long)values,
@@ -87,6 +88,12 @@ uint64_t zt_write_size(const zt_draft *draft){
 
 /* --- Parts --- */
 
+/* The context of the encoder's run. */
+typedef struct write_run {
+  const zt_write *write;
+  zt_part_room *room;
+} write_run;
+
 /* A part of the run, and where its failures go. */
 typedef struct write_part {
   zt_part *part;
@@ -107,15 +114,16 @@ static int write_fail_length(uint64_t expected, uint64_t got, zt_error *err){
 /* A part that was stored before: its digest is another one, and its length says nothing. */
 static int write_keep(zt_encoder_run *run, const zt_draft_component *c, uint32_t place,
                       const zt_stored *stored, zt_error *err){
-  const zt_write *w = run->context;
+  const write_run *r = run->context;
   zt_text digest;
-  if( zt_supply_digest(w->supplies, c->supply, &digest, err) ) return err->rc;
+  if( zt_supply_digest(r->write->supplies, c->supply, &digest, err) ) return err->rc;
   return zt_draft_store(run->draft, place, stored->offset, stored->length, digest, err);
 }
 
 static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_stored *out,
                      zt_error *err){
-  const zt_write *w = run->context;
+  const write_run *r = run->context;
+  const zt_write *w = r->write;
   zt_draft_component c;
   char text[ZT_DIGEST_TEXT];
   uint64_t decoded = 0;
@@ -125,12 +133,12 @@ static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_st
   zt_draft_component_get(run->draft, place, &c);
   stored = w->supplies->a[c.supply].kind==ZT_SUPPLY_STORED;
   options = (zt_part_options){
-    .codec = stored ? ZT_CODEC_RAW : c.codec, .level = c.level, .digest = stored ? 0 : c.digest, .crc32 = run->crc32,
-    .xxh3 = run->xxh3,
+    .codec = stored ? ZT_CODEC_RAW : c.codec, .level = c.level,
+    .digest = stored ? 0 : c.digest, .crc32 = run->crc32, .xxh3 = run->xxh3,
     .digest_of_decoded = (w->encoder->rules & ZT_RULE_DIGEST_OF_DECODED)!=0
   };
   (void)object;
-  if( zt_part_open(&options, run->output, w->budget, &p.part, err)==SQLITE_OK
+  if( zt_part_open(&options, r->room, run->output, w->budget, &p.part, err)==SQLITE_OK
    && zt_part_take(p.part, run->prefix, err)==SQLITE_OK
    && zt_supply_read(w->supplies, c.supply, w->encoder->rules, w->budget, write_take, &p,
                      err)==SQLITE_OK
@@ -195,11 +203,14 @@ int zt_write_to(const zt_write *w, zt_output *output, zt_error *err){
   const zt_interrupt *interrupt = &w->budget->interrupt;
   uint32_t *order = zt_draft_sort(w->draft, w->options.by_row ? NULL : w->encoder->compare,
                                   interrupt, err);
+  write_run r = { .write = w, .room = order ? zt_part_room_new(err) : NULL };
   zt_encoder_run run = {
     .draft = w->draft, .options = &w->options, .order = order, .output = output,
-    .interrupt = interrupt, .part = write_one, .context = (void*)w
+    .interrupt = interrupt, .part = write_one, .context = &r
   };
-  if( order && w->encoder->write(&run, err)==SQLITE_OK ) write_verify(w, output, err);
+  if( order && r.room && w->encoder->write(&run, err)==SQLITE_OK
+   && zt_supplies_unchanged(w->supplies, err)==SQLITE_OK ) write_verify(w, output, err);
+  zt_part_room_free(r.room);
   sqlite3_free(order);
   return err->rc;
 }

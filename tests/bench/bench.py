@@ -38,11 +38,13 @@ import listing
 import table
 import threads
 import values
+import writing
 from harness import (BUILT, COMPARED, HEADER, PLAN, WORK, BenchError, Build, Measurement, compare,
                      copy_build, measure, use)
 
 MEASUREMENTS = [*listing.MEASUREMENTS, *joins.MEASUREMENTS, *values.MEASUREMENTS,
-                *auditing.MEASUREMENTS, *threads.MEASUREMENTS]
+                *auditing.MEASUREMENTS, *threads.MEASUREMENTS,
+                *writing.MEASUREMENTS]
 
 NUMBERS = {"ours", "theirs", "ratio", "new", "old", "least", "median", "most", "bound", "cpu", "n"}
 

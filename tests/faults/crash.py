@@ -71,11 +71,12 @@ class Short:
 class Record:
     """All calls that write, in their order, as (what, file or None, arguments). Files are inode numbers."""
 
-    def __init__(self, target):
+    def __init__(self, targets):
         self.operations, self.made = [], None
         self.initial = {}
-        if os.path.exists(target):
-            self.initial = {target: (os.stat(target).st_ino, open(target, "rb").read())}
+        for target in targets:
+            if os.path.exists(target):
+                self.initial[target] = os.stat(target).st_ino, open(target, "rb").read()
 
     def __call__(self, call, path, size):
         self.settle()

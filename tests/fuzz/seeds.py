@@ -1,6 +1,6 @@
 """Writes the seed corpus of a fuzz target into a directory: python3 seeds.py TARGET DIRECTORY
 
-fuzz_open and fuzz_nomem start from the golden and hostile files themselves, those of zTensor 2 in the short form of zt2.h, and
+fuzz_open, fuzz_nomem and fuzz_write start from the golden and hostile files themselves, those of zTensor 2 in the short form of zt2.h, and
 from files of one small object each, which mutation takes apart best; fuzz_cbor and fuzz_segments from the manifests of the former;
 fuzz_zip from archives, fuzz_pickle from the pickles in them. The inputs of the others are choices, of which any bytes will do.
 """
@@ -168,7 +168,7 @@ def seeds(target):
         return [(str(i), text) for i, text in enumerate(JSON)]
     if target == "fuzz_protobuf":
         return [(name, data) for name, data in files() if name.endswith(".onnx")]
-    if target in ("fuzz_open", "fuzz_nomem"):
+    if target in ("fuzz_open", "fuzz_nomem", "fuzz_write"):
         return files() + list(shorts()) + [("small-" + name, writer.write({"t": tensor}, generation)) for name, tensor, generation in small()]
     if target == "fuzz_segments":
         return [(name, manifest(data)) for name, data in files() if manifest(data)]

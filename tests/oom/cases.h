@@ -249,6 +249,15 @@ static const oom_case cases[] = {
   { .sql = "SELECT row, vector, dtype FROM named", .setup = "CREATE VIRTUAL TABLE main.named USING zt_rows('" SMALL "', 'blk.0.attn.q', 'f64')" },
   { .sql = "INSERT INTO kept SELECT path, object, zt_blob(path, object) FROM zt_objects('" SMALL "')", .setup = "CREATE TABLE kept(a, b, c)", .after = "SELECT * FROM kept" },
 
+  /* Files as BLOBs */
+  { .sql = "SELECT zt_pack('ztensor-2', object, path, object) FROM zt_objects('" SMALL "')" },
+  { .sql = "SELECT zt_pack('safetensors', object, path, object) FROM zt_objects('" SMALL "')" },
+  { .sql = "SELECT zt_pack('ztensor-1.2', object, ?1, object) FROM zt_objects(?1) WHERE object = 'csr.f32'", .image = V12 "hand_sparse.zt" },
+  { .sql = "SELECT zt_pack('gguf', 'w', x'0000803f00000040', 'f32', '[2]'), zt_pack('npy', 'w', x'00', 'bool', '[]')" },
+  { .sql = "SELECT zt_pack('npz', object, zt_dense(path, object, 'f32'), 'f32', shape) FROM zt_objects('" SMALL "')" },
+  { .sql = "SELECT zt_pack('npy', object, path, object) FROM zt_objects('" SMALL "')", .error = "npy" },
+  { .sql = "SELECT zt_pack('nothing', object, path, object) FROM zt_objects('" SMALL "')", .error = "there is no format" },
+
   /* A database whose texts are UTF-16: each one that is looked at is converted first */
   { .sql = "SELECT path, object, shape, source, on_error FROM zt_objects('" TREE "', 'skip') WHERE path LIKE '%/a.zt' AND object IN ('blk.0.attn.q', 'x') ORDER BY path", .utf16 = true },
   { .sql = "SELECT *, source FROM zt_files('" SMALL "') WHERE path = '" SMALL "'", .utf16 = true },

@@ -7,6 +7,8 @@
 
 #include "complete.h"
 
+int sqlite3_ztensor_write_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
+
 typedef int (*entry_point)(sqlite3 *db, char **message, const sqlite3_api_routines *api);
 
 static const char *extension;   /* The file, for sqlite3_load_extension() */
@@ -20,9 +22,15 @@ static inline size_t count_registered(sqlite3 *db){
   return n;
 }
 
-static inline size_t count_all(void){
-  sqlite3 *db = open_database(&(oom_case){ .sql = NULL });
-  size_t n = count_registered(db);
+/* How many a connection has after that entry point; NULL: none. */
+static inline size_t count_loaded(entry_point load){
+  char *message = NULL;
+  sqlite3 *db;
+  size_t n;
+  if( !load ) return 0;
+  assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+  assert_int_equal(load(db, &message, NULL), SQLITE_OK);
+  n = count_registered(db);
   sqlite3_close(db);
   assert_true(n>=20);
   return n;
@@ -34,6 +42,12 @@ typedef struct loading {
   entry_point load, before;
   const char *error;       /* It fails, and the message contains this; NULL: it succeeds */
 } loading;
+
+/* How many there are after it. */
+static inline size_t count_all(const loading *l){
+  if( l->error ) return count_loaded(l->before);
+  return count_loaded(l->load==sqlite3_ztensor_write_init ? l->load : sqlite3_ztensor_init);
+}
 
 static inline int load_extension(sqlite3 *db, char **message, const sqlite3_api_routines *unused){
   (void)unused;
@@ -78,7 +92,7 @@ static inline bool may_be_left(const loading *l, int rc, size_t found, size_t al
 }
 
 /* One try, with memory for all but allocation n. True if that was needed. */
-static inline bool try_loading(const loading *l, uint64_t n, bool on, size_t all){
+static inline bool try_loading(const loading *l, uint64_t n, bool on, size_t there, size_t all){
   size_t before = memory.outstanding;
   char *message = NULL;
   sqlite3 *db;
@@ -97,8 +111,8 @@ static inline bool try_loading(const loading *l, uint64_t n, bool on, size_t all
   message = NULL;
   found = count_registered(db);
   if( !may_be_left(l, rc, found, all) ){
-    check( found==(rc==SQLITE_OK || l->before ? all : 0), "%s: allocation %llu failed: %d, and %zu of %zu are there", l->what,
-           (unsigned long long)n, rc, found, all );
+    check( found==(rc==SQLITE_OK ? all : there), "%s: allocation %llu failed: %d, and %zu of %zu are there", l->what,
+           (unsigned long long)n, rc, found, rc==SQLITE_OK ? all : there );
   }
   if( rc!=SQLITE_OK && !l->error && l->load!=select_extension ){
     check( l->load(db, &message, NULL)==SQLITE_OK, "%s: again: '%s'", l->what, message );
@@ -114,10 +128,10 @@ static inline bool try_loading(const loading *l, uint64_t n, bool on, size_t all
 }
 
 static inline void sweep_loading(const loading *l, unsigned least){
-  size_t all = count_all();
+  size_t there = count_loaded(l->before), all = count_all(l);
   for(int on=0; on<2; on++){
     uint64_t n = 1, nomem = totals.nomem;
-    while( try_loading(l, n, on, all) ) n++;
+    while( try_loading(l, n, on, there, all) ) n++;
     check( n>least && totals.nomem>nomem, "%s: %llu runs", l->what, (unsigned long long)n );
   }
   totals.cases++;
@@ -135,12 +149,22 @@ static void test_loading_nofs(void **state){
   sweep_loading(&l, 50);
 }
 
+static void test_loading_write(void **state){
+  static const loading l = { "loading the write entry point", sqlite3_ztensor_write_init, NULL, NULL };
+  (void)state;
+  sweep_loading(&l, 50);
+}
+
 static void test_loading_twice(void **state){
   static const loading rows[] = {
     { "loading again", sqlite3_ztensor_init, sqlite3_ztensor_init, NULL },
     { "loading nofs again", sqlite3_ztensor_nofs_init, sqlite3_ztensor_nofs_init, NULL },
     { "loading after nofs", sqlite3_ztensor_init, sqlite3_ztensor_nofs_init, NULL },
     { "loading nofs too late", sqlite3_ztensor_nofs_init, sqlite3_ztensor_init, "loaded already" },
+    { "loading write later", sqlite3_ztensor_write_init, sqlite3_ztensor_init, NULL },
+    { "loading write again", sqlite3_ztensor_write_init, sqlite3_ztensor_write_init, NULL },
+    { "loading write after nofs", sqlite3_ztensor_write_init, sqlite3_ztensor_nofs_init, "opens no files" },
+    { "loading nofs after write", sqlite3_ztensor_nofs_init, sqlite3_ztensor_write_init, "loaded already" },
   };
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++) sweep_loading(&rows[i], 10);

@@ -8,6 +8,7 @@
 #include "cases.h"
 #include "complete.h"
 #include "loading.h"
+#include "writes.h"
 
 #define N(a) (sizeof(a)/sizeof(*(a)))
 
@@ -115,6 +116,7 @@ int main(int argc, char **argv){
     cmocka_unit_test_setup(test_complete, disarm),
     cmocka_unit_test_setup(test_loading, disarm),
     cmocka_unit_test_setup(test_loading_nofs, disarm),
+    cmocka_unit_test_setup(test_loading_write, disarm),
     cmocka_unit_test_setup(test_loading_twice, disarm),
     cmocka_unit_test_setup(test_loading_a_library, disarm),
   }, last[] = {
@@ -123,7 +125,7 @@ int main(int argc, char **argv){
     cmocka_unit_test_setup(test_a_host_finalizes_what_sorts_rows, disarm),
     cmocka_unit_test_setup(test_failures_were_injected, disarm),
   };
-  struct CMUnitTest tests[N(first)+N(cases)+N(last)];
+  struct CMUnitTest tests[N(first)+N(cases)+N(writes)+N(last)];
   int failed;
   if( argc<2 || argc>3 || !memory_install() ){
     fprintf(stderr, "usage: %s EXTENSION [PATTERN]\n", argv[0]);
@@ -137,7 +139,12 @@ int main(int argc, char **argv){
     memcpy(&c, &(const oom_case*){ &cases[i] }, sizeof(c));
     tests[N(first)+i] = (struct CMUnitTest){ cases[i].sql, test_case, disarm, NULL, c };
   }
-  memcpy(tests+N(first)+N(cases), last, sizeof(last));
+  for(size_t i=0; i<N(writes); i++){
+    void *w;
+    memcpy(&w, &(const oom_write*){ &writes[i] }, sizeof(w));
+    tests[N(first)+N(cases)+i] = (struct CMUnitTest){ writes[i].sql, test_write, disarm, NULL, w };
+  }
+  memcpy(tests+N(first)+N(cases)+N(writes), last, sizeof(last));
   failed = _cmocka_run_group_tests("out of memory in SQL", tests, N(tests), make_tree, remove_tree);
   printf("oom: %u cases, %llu failures injected (%llu in libzstd, %llu in opendir()): %llu times SQLITE_NOMEM,"
          " %llu times the same result; %llu allocations beyond the %dth of a statement passed over\n", totals.cases, (unsigned long long)totals.injected,

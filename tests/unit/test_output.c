@@ -380,6 +380,21 @@ FOLDER_TEST(sizes_that_no_file_may_have){
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 }
 
+/* The place of a failure to write is the target, also while bytes come from somewhere else. */
+FOLDER_TEST(failures_name_the_target){
+  zt_error err = { .path = "source.zt", .object = { "w", 1 } };
+  char expected[PATH_MAX+100];
+  zt_output *o = begin(ZT_OUTPUT_CREATE);
+  snprintf(expected, sizeof(expected), "ztensor: %s: writing: File too large", target);
+  assert_int_equal(zt_output_append(o, text("abc"), &err), SQLITE_OK);
+  assert_int_equal(zt_output_append_zeros(o, UINT64_MAX, &err), SQLITE_FULL);
+  assert_string_equal(err.message, expected);
+  assert_string_equal(err.path, "source.zt");
+  assert_int_equal(err.object.n, 1);
+  zt_error_clear(&err);
+  zt_output_close(o);
+}
+
 TEST(memory_has_a_bound){
   zt_error err = ZT_ERROR_NONE;
   zt_output *o;
