@@ -76,7 +76,7 @@ static inline void free_encoded(encoded *e){
 static inline int encode_frame(const zt_frames *f, blob b, size_t i, int level, uint8_t *out, size_t *n, zt_error *err){
   size_t at = i*f->size, length = b.n-at<f->size ? b.n-at : f->size, before = at<f->before ? at : f->before;
   blob front = exact(b.n ? b.p+at-before : NULL, before), bytes = exact(b.n ? b.p+at : NULL, length);
-  zt_frame frame = { span_of(front), span_of(bytes), at+length==b.n, level };
+  zt_frame frame = { span_of(front), span_of(bytes), at+length==b.n, level, NULL };
   int rc = f->encode(&frame, out, n, err);
   free(front.p);
   free(bytes.p);
