@@ -10,8 +10,8 @@ import pytest
 
 import statements
 import writer
-from faults import ERRORS, WRITING, answer, connect, failing, left_open
-from support import EXTENSION
+from faults import ERRORS, WRITING, Log, answer, connect, failing, left_open
+from support import EXTENSION, ROOT, open_connection
 
 CALLS = re.compile(r"(open|openat|openat2|creat|fopen|fdopen|f?l?statx?|fstatat|__[fl]?xstat|p?readv?2?|lseek|fread|close|fclose"
                    r"|p?writev?2?|ftruncate|truncate|f(data)?sync|linkat|link|renameat2?|rename|unlink|unlinkat|f?chmod|f?chown|mkdir|syscall"
@@ -170,3 +170,56 @@ def test_without_a_clock_nothing_is_remembered_and_all_is_right(tree):
         assert answer(db, sql) == clean
     assert counts["clock_gettime"] > 0
     db.close()
+
+
+# The system's calls that write, however a source names them; and what opens a file for writing
+CHANGES = re.compile(r"(?<![>.\w])(pwrite\w*|writev?|ftruncate\w*|truncate|f(data)?sync|linkat|link|renameat2?|rename|unlink|unlinkat|f?chmod|f?chown"
+                     r"|mkdir|mkstemp|tmpfile|fopen|fdopen|creat|MoveFile\w*|DeleteFile\w*|SetEndOfFile|WriteFile|FlushFileBuffers)\s*\("
+                     r"|\bO_(CREAT|TMPFILE|WRONLY|RDWR|TRUNC|APPEND)\b|\bGENERIC_WRITE\b")
+
+
+def code(path):
+    """A source without its comments."""
+    return re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+
+
+def sources_with(pattern):
+    return {str(path.relative_to(ROOT / "ext")) for path in sorted((ROOT / "ext").glob("*/*.c")) if re.search(pattern, code(path))}
+
+
+def test_two_files_call_what_writes_and_one_way_leads_there():
+    assert sources_with(CHANGES) == {"core/os_write_posix.c", "core/os_write_windows.c"}
+    ways = "|".join(sorted(set(re.findall(r"\bzt_os_\w+(?=\()", code(ROOT / "ext/core/os_write.h")))))
+    assert "zt_os_create" in ways
+    assert sources_with(rf"\b({ways})\(") == {"core/output.c", "core/os_write_posix.c", "core/os_write_windows.c"}
+    assert sources_with(r"\bzt_output_open\(") == {"core/output.c", "sqlite/writer_commit.c", "sqlite/write_sources.c"}
+    assert sources_with(r"\bzt_write_sources_new\([^)]*\bpath\b") == {"sqlite/writer_commit.c"}   # The others' rows wait in memory
+    assert sources_with(r"\bzt_writer_commit\(") == {"sqlite/writer_commit.c", "sqlite/table_writer.c"}
+
+
+def test_no_statement_writes_unless_the_host_loaded_the_entry_that_does(tree):
+    """Neither by the usual entry point nor by the one without files: there is no module that could."""
+    pack = [f"SELECT length(zt_pack('{format}', 'w', path, 'w')) FROM (SELECT '{tree}/d/a.zt' AS path)" for format in ("ztensor-2", "npz")]
+    writer = f"CREATE VIRTUAL TABLE temp.out USING zt_writer('{tree}/d/new.zt')"
+    made = Counter()
+    for entry in (None, "sqlite3_ztensor_nofs_init"):
+        for sql in [statement.sql for statement in all_statements(tree)] + pack + [writer]:
+            db = open_connection(entry=entry)
+            log = Log()
+            with failing(tree, log, pathless=True):
+                got = answer(db, sql)
+            db.close()
+            made.update(log.calls)
+            assert sql != writer or str(got) == "no such module: zt_writer"
+    assert made["open"] > 100 and made["pread"] > 100 and made["fstat"] > 100
+    assert set(made) <= set(ERRORS)
+
+
+def test_the_calls_that_write_are_seen_where_the_host_loaded_it(tree, tmp_path):
+    db = open_connection(entry="sqlite3_ztensor_write_init")
+    log = Log()
+    with failing(tmp_path, log):
+        db.execute(f"CREATE VIRTUAL TABLE temp.out USING zt_writer('{tmp_path}/new.zt')")
+        db.execute(f"INSERT INTO out(name, source) VALUES ('w', '{tree}/d/a.zt')")
+    db.close()
+    assert {"pwrite", "fsync"} <= set(log.calls)

@@ -25,7 +25,8 @@ enum { OBJECTS, PACK, PACK_VALUES, ERRORS, NAMES, VALUES, ADDED, LOST, STATEMENT
 #define READ " FROM zt_objects(?1) WHERE" FEW "AND (?3 IS NULL OR object = ?3)"
 #define OF_OBJECT " WHERE object IS NOT NULL AND (?3 IS NULL OR object = ?3)"
 #define DERIVED "(key IN ('block_bytes', 'elems_per_block') AND object IN (SELECT object FROM zt_objects(?4) WHERE format GLOB 'gguf.*'))"
-#define WORDS "SELECT object, key, value, type FROM "
+/* Keys of objects within a value may have another order */
+#define WORDS "SELECT object, key, iif(type IN ('object', 'array') AND value GLOB '*{*', length(value), value), type FROM "
 static const char *const sql[STATEMENTS] = {
   [OBJECTS] = "SELECT object FROM zt_objects(?1) WHERE" FEW "LIMIT 4",
   [PACK] = "SELECT zt_pack(?2, object, ?1, object)" READ,
