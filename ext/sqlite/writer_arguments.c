@@ -128,11 +128,32 @@ static int writer_take_encoding(const zt_encoder *e, const writer_given *v,
        : zt_rows_level(out->codec, level, &out->level, err);
 }
 
+/* The encoder of the file that is there; NULL: it cannot be read, or not be written. */
+static const zt_encoder *writer_encoder_of_file(const char *path, zt_error *err){
+  const zt_encoder *out = NULL;
+  zt_error unused = ZT_ERROR_NONE;
+  zt_source *source = NULL;
+  zt_container *c = NULL;
+  if( zt_source_open(path, NULL, &source, &unused)==SQLITE_OK
+   && zt_container_open(source, NULL, &c, &unused)==SQLITE_OK ) out = zt_encoder_of(c);
+  zt_container_close(c);
+  zt_source_close(source);
+  if( unused.rc==SQLITE_NOMEM ) zt_fail_nomem(err);
+  zt_error_clear(&unused);
+  return out;
+}
+
 static int writer_take_format(const writer_given *v, zt_writer_arguments *out, zt_error *err){
   const char *format = v->z[WRITER_FORMAT];
-  out->encoder = format ? zt_encoder_named(zt_text_of(format)) : zt_encoder_for(out->path);
+  bool by_row;
+  if( format ) out->encoder = zt_encoder_named(zt_text_of(format));
+  else if( out->mode==ZT_OUTPUT_UPDATE ) out->encoder = writer_encoder_of_file(out->path, err);
+  if( err->rc ) return err->rc;
+  if( !format && !out->encoder ) out->encoder = zt_encoder_for(out->path);
   if( !out->encoder ) return writer_fail_format(format, err);
+  by_row = out->options.by_row;
   out->options = out->encoder->defaults;
+  out->options.by_row = by_row;
   if( writer_take_align(out->encoder, v->z[WRITER_ALIGN], &out->options.align, err) ){
     return err->rc;
   }
@@ -165,7 +186,7 @@ int zt_writer_arguments_read(int n, const char *const *arguments, zt_writer_argu
     zt_fail(err, SQLITE_ERROR, "zt_writer needs a path: zt_writer('model.zt')");
   }
   if( !err->rc ) err->path = out->path;
-  if( !err->rc && writer_take_format(&v, out, err)==SQLITE_OK ) writer_take_choices(&v, out, err);
+  if( !err->rc && writer_take_choices(&v, out, err)==SQLITE_OK ) writer_take_format(&v, out, err);
   for(int i=0; i<WRITER_ARGUMENTS; i++) sqlite3_free(v.z[i]);
   return err->rc;
 }

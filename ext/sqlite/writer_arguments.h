@@ -2,7 +2,7 @@
 ** The arguments of CREATE VIRTUAL TABLE temp.NAME USING zt_writer(path, ...): of each the default,
 ** and the values. Interface to code in writer_arguments.c.
 **
-**   format     by the path's end; one of the formats below
+**   format     by the path's end, or with mode update the file's own; one of the formats below
 **   mode       `create`; `create`: a file that is there already is an error. `replace`: it is
 **              replaced. `update`: the transaction begins with its rows, and a missing file is an
 **              error

@@ -202,8 +202,16 @@ def test_a_file_that_is_not_there(db):
 
 def test_another_format(db):
     shutil.copy("a.zt", "b.npz")
-    declare(db, "b.npz", "mode='update'", name="other")
+    declare(db, "b.npz", "mode='update'", "format='npz'", name="other")
     assert refusal(db, "DELETE FROM other") == (1, "ztensor: b.npz: the file is ztensor-2, which format='ztensor-2' updates")
+
+
+def test_the_format_is_the_file_s_own(db):
+    """Whatever its name ends with."""
+    shutil.copy("a.zt", "b.npz")
+    declare(db, "b.npz", "mode='update'", name="other")
+    db.execute("DELETE FROM other WHERE name = 'a'")
+    assert db.execute("SELECT container, version FROM zt_files('b.npz')").fetchall() == [("ztensor", "2")]
 
 
 def test_a_file_that_changed_meanwhile(db, connect):
