@@ -21,6 +21,8 @@
 --
 -- It needs the sqlite3 shell. The generated statements are in convert.tmp.sql in the current directory, which the next run overwrites.
 
+-- Statements of an earlier run must not be run if these cannot be written.
+.bail on
 DROP TABLE IF EXISTS temp.convert_file;
 DROP TABLE IF EXISTS temp.convert_now;
 DROP VIEW IF EXISTS temp.convert_rows;
@@ -47,7 +49,7 @@ SELECT NULL, NULL, NULL, NULL, NULL, a.key, a.value, a.type, a.stored_type
 FROM temp.convert_now AS n, zt_attributes(n.path) AS a WHERE a.object IS NULL AND n."drop" IS NULL;
 
 -- Each file is one statement, so it is written as a whole or not at all.
-CREATE TEMP TABLE IF NOT EXISTS convert_statements(bytes);
+CREATE TEMP TABLE IF NOT EXISTS convert_statements(written NOT NULL);   -- NULL: writefile() has failed
 INSERT INTO temp.convert_statements
 SELECT writefile('convert.tmp.sql', coalesce(group_concat(printf('UPDATE temp.convert_now SET path = %Q;
 CREATE VIRTUAL TABLE temp.convert_%d USING zt_writer(%Q, format=%Q%s);
@@ -57,6 +59,7 @@ UPDATE temp.convert_file SET same = zt_fingerprint(path) = zt_fingerprint(target
 WHERE id = %d AND (SELECT error IS NULL FROM zt_files(target));
 ', path, id, target, coalesce(:format, 'ztensor-2'), iif(:drop IS NULL, '', printf(', drop=%Q', :drop)), id, id, id), ''), ''))
 FROM temp.convert_file WHERE error IS NULL AND target <> path;
+.bail off
 .read convert.tmp.sql
 
 SELECT path, target, same, error FROM temp.convert_file WHERE error IS NOT NULL OR target <> path ORDER BY path;

@@ -18,7 +18,7 @@
 .bail on
 DROP TABLE IF EXISTS temp.licence;
 
-CREATE TEMP TABLE IF NOT EXISTS licence_statements(bytes);
+CREATE TEMP TABLE IF NOT EXISTS licence_statements(written NOT NULL);   -- NULL: writefile() has failed
 INSERT INTO temp.licence_statements
 SELECT writefile('licence.tmp.sql', printf('CREATE VIRTUAL TABLE temp.licence USING zt_writer(%Q, mode=update%s);', path,
   iif(container = 'ztensor' AND version GLOB '1.2*', ', format=''ztensor-1.2''', '')))

@@ -16,6 +16,8 @@
 -- It needs the sqlite3 shell. At the end it deletes its two files in the current directory, migrate_files.tmp.zt and
 -- migrate_files.tmp.sql, with the system's rm.
 
+-- Statements of an earlier run must not be run if these cannot be written.
+.bail on
 DROP TABLE IF EXISTS temp.migrate_file;
 DROP TABLE IF EXISTS temp.migrate_now;
 DROP VIEW IF EXISTS temp.migrate_rows;
@@ -53,7 +55,7 @@ SELECT zt_fingerprint(path) AS fingerprint, zt_fingerprint(path) = zt_fingerprin
 FROM temp.migrate_now WHERE EXISTS (SELECT 1 FROM zt_files('migrate_files.tmp.zt') WHERE error IS NULL);
 
 -- A copy that is not verified gives no rows, and a COMMIT without rows writes nothing.
-CREATE TEMP TABLE IF NOT EXISTS migrate_statements(bytes);
+CREATE TEMP TABLE IF NOT EXISTS migrate_statements(written NOT NULL);   -- NULL: writefile() has failed
 INSERT INTO temp.migrate_statements
 SELECT writefile('migrate_files.tmp.sql', coalesce(group_concat(printf('UPDATE temp.migrate_now SET path = %Q;
 CREATE VIRTUAL TABLE temp.migrate_copy_%d USING zt_writer(''migrate_files.tmp.zt'', mode=replace, sync=off);
@@ -66,6 +68,7 @@ INSERT INTO temp.migrate_new_%d(name, source, object, encoding, key, value, type
 DROP TABLE temp.migrate_new_%d;
 ', path, id, id, id, id, id, id, path, id, id), ''), ''))
 FROM temp.migrate_file;
+.bail off
 .read migrate_files.tmp.sql
 .shell rm -f migrate_files.tmp.zt migrate_files.tmp.sql
 

@@ -20,7 +20,7 @@
 .bail on
 DROP TABLE IF EXISTS temp.slim;
 
-CREATE TEMP TABLE IF NOT EXISTS slim_statements(bytes);
+CREATE TEMP TABLE IF NOT EXISTS slim_statements(written NOT NULL);   -- NULL: writefile() has failed
 INSERT INTO temp.slim_statements
 SELECT writefile('slim.tmp.sql', printf('CREATE VIRTUAL TABLE temp.slim USING zt_writer(%Q);', :target));
 .read slim.tmp.sql

@@ -94,9 +94,10 @@ def convert(db, source, format, names, target, options=""):
 
 
 def conversions(db, source, format, directory, options=""):
-    """Yield (target, {name in the target: name in the source}, refused): one file of all objects, or for npy one of each."""
+    """Yield (target, {name in the target: name in the source}, refused): one file of all objects, or for npy one of each, up to
+    100."""
     names = list(objects(db, source))
-    for i, group in enumerate([[name] for name in names] if format == "npy" else [names]):
+    for i, group in enumerate([[name] for name in names[:100]] if format == "npy" else [names]):
         target = str(directory / f"{format}.{i}{SUFFIXES[format]}")
         refused = convert(db, source, format, group, target, options)
         kept = {name: name for name in group if name not in refused}

@@ -236,3 +236,19 @@ def test_a_digest_that_the_format_cannot_hold_changes_nothing(tmp_path):
     assert (tmp_path / "model.safetensors").read_bytes() == (CONVERTED / "model.safetensors").read_bytes()
     found, err, code = run("licence.sql", tmp_path, file="model.safetensors", licence="MIT")
     assert (found, err, code) == ([{"key": "license", "value": "MIT", "digests": 0}], "", 0)
+
+
+# --------------------------------------------------------------------------------------------------- all of them
+
+@pytest.mark.parametrize("script, parameters", [
+    ("convert.sql", {"source": "model.zt", "format": "safetensors"}), ("migrate_files.sql", {"source": "model.zt"}),
+    ("slim.sql", {"source": "model.zt", "target": "new.zt"}), ("licence.sql", {"file": "model.zt", "licence": "MIT"})])
+def test_nothing_runs_if_the_statements_cannot_be_written(tmp_path, script, parameters):
+    """What an earlier run left there would run instead."""
+    shutil.copy(CSR, tmp_path / "model.zt")
+    statements = tmp_path / script.replace(".sql", ".tmp.sql")
+    statements.mkdir()
+    found, err, code = run(script, tmp_path, **parameters)
+    assert found == [] and "NOT NULL constraint failed" in err and code != 0 and len(err.splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["model.zt", statements.name])
+    assert (tmp_path / "model.zt").read_bytes() == CSR.read_bytes()

@@ -15,7 +15,8 @@ PATTERNS = ["s3://b/*.zt", "s3://b/**/*.zt", "gs://b/[ab].zt", "az://b/x?.zt", "
 TABLES = {"zt_files": "", "zt_objects": "", "zt_components": "", "zt_attributes": "", "zt_stats": "", "zt_check": "",
           "zt_elements": ", 'w'", "zt_rows": ", 'w'", "zt_histogram": ", 'w'", "zt_compare": ", 'w', X'00', 'w'"}
 FUNCTIONS = ["zt_blob(?, 'w')", "zt_dense(?, 'w')", "zt_json(?, 'w')", "zt_value(?, 'w', 0)", "zt_hash(?, 'w', 'sha256')",
-             "zt_manifest(?)", "zt_fingerprint(?)", "zt_content_id(?)", "zt_absolute(?)"]
+             "zt_manifest(?)", "zt_fingerprint(?)", "zt_content_id(?)", "zt_absolute(?)",
+             "zt_pack('npz', 'w', ?, 'w')"]
 
 
 def refusal(url):

@@ -4,13 +4,13 @@ import random
 import sqlite3
 import stat
 import struct
+import threading
 
 import pytest
 
 import support
-import writer
 from support import open_connection, rows, value
-from writing import ENTRY, attributes, declare, insert, listing, names, open_writer, put, refusal, tensors
+from writing import BUSY, ENTRY, INTERRUPT, IOERR, attributes, declare, insert, listing, names, open_writer, put, refusal, tensors
 
 FORMATS = "'ztensor-2', 'ztensor-1.2', 'safetensors', 'gguf', 'npy', 'npz'"
 
@@ -157,7 +157,8 @@ def test_it_is_for_statements_of_the_user(db):
     declare(db, "a.zt")
     db.execute("CREATE TABLE t(a)")
     db.execute("CREATE TEMP TRIGGER r AFTER INSERT ON t BEGIN INSERT INTO out(name, key, value) VALUES(NULL, 'k', 1); END")
-    assert refusal(db, "INSERT INTO t VALUES(1)") == (1, 'unsafe use of virtual table "out"')
+    if sqlite3.sqlite_version_info >= (3, 38):    # Earlier ones ask nothing of a trigger in temp, which is the user's own
+        assert refusal(db, "INSERT INTO t VALUES(1)") == (1, 'unsafe use of virtual table "out"')
     assert listing(".") == []
 
 
@@ -191,23 +192,18 @@ def test_it_cannot_be_renamed(db):
     assert names(db, "a.zt") == ["a"]
 
 
-def test_defensive_connections(db):
-    """Its own table is a shadow table, which nobody else changes then."""
-    declare(db, "a.zt")
-    with open_defensive() as safe:
-        declare(safe, "b.zt")
-        put(safe, "b")
-        assert names(safe, "b.zt") == ["b"]
-        safe.execute("DROP TABLE out")
-        assert rows(safe, "SELECT name FROM temp.sqlite_master") == []
-
-
-def open_defensive():
-    """Through the pragma-less way that Python 3.12 has; else an ordinary connection."""
-    db = open_connection(entry=ENTRY)
-    if hasattr(db, "setconfig"):
-        db.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
-    return db
+def test_defensive_connections(shell):
+    """Its own table is a shadow table then, which no other statement changes."""
+    done = shell("""
+        .dbconfig defensive on
+        CREATE VIRTUAL TABLE temp.out USING zt_writer('b.zt');
+        BEGIN;
+        INSERT INTO out(name, data, dtype, shape) VALUES('b', x'01', 'u8', '[1]');
+        DELETE FROM out_rows;
+        COMMIT;
+        DROP TABLE out;
+        SELECT object, (SELECT count(*) FROM temp.sqlite_master) FROM zt_objects('b.zt');""", entry=ENTRY)
+    assert done.out.splitlines()[-1] == "b|0" and "out_rows may not be modified" in done.err
 
 
 # --------------------------------------------------------------------------------------------------------- the target
@@ -408,7 +404,7 @@ def busy(connect):
     db.execute("BEGIN")
     db.execute("INSERT INTO t VALUES(1)")
     put(db, "new")
-    assert refusal(db, "COMMIT") == (sqlite3.SQLITE_BUSY, "database is locked")
+    assert refusal(db, "COMMIT") == (BUSY, "database is locked")
     yield db, cursor
     cursor.close()
 
@@ -452,188 +448,44 @@ def test_a_progress_handler_ends_commit(db):
     db.set_progress_handler(lambda: next(steps) > 20, 1)    # Not before SQLite's own steps are done
     code, message = refusal(db, "COMMIT")
     db.set_progress_handler(None, 0)
-    assert (code, "interrupt" in message) == (sqlite3.SQLITE_INTERRUPT, True)
+    assert (code, "interrupt" in message) == (INTERRUPT, True)
     assert not db.in_transaction and rows(db, "SELECT * FROM t") == []
     assert names(db, "a.zt") == ["old"] and listing(".") == ["a.zt"]
     put(db, "next")
     assert names(db, "a.zt") == ["next"]
 
 
-# --------------------------------------------------------------------------------------------------------- bad input
-
-@pytest.mark.parametrize("columns, message", [
-    ({"name": "", "data": b"1", "dtype": "u8", "shape": "[1]"}, "object '': ztensor-2 needs a name; name the object"),
-    ({"name": "n" * 1025, "data": b"1", "dtype": "u8", "shape": "[1]"}, "1024 bytes"),
-    ({"name": "a\0b", "data": b"1", "dtype": "u8", "shape": "[1]"}, "object 'a\\x00b': ztensor-2 names cannot hold U+0000; rename the object"),
-    ({"name": b"blob", "data": b"1", "dtype": "u8", "shape": "[1]"}, "name must be TEXT"),
-    ({"name": "a", "data": b"123", "dtype": "u8", "shape": "[2]"}, "object 'a': component 'data': 2 elements of u8 are 2 bytes, and data has 3"),
-    ({"name": "a", "data": b"1", "dtype": "u7", "shape": "[1]"}, "object 'a': dtype 'u7' is not known"),
-    ({"name": "a", "data": b"1", "dtype": "u8"}, "object 'a': data needs dtype and shape"),
-    ({"name": "a", "data": b"1", "shape": "[1]"}, "object 'a': data needs dtype and shape"),
-    ({"name": "a", "data": "1", "dtype": "u8", "shape": "[1]"}, "object 'a': data must be a BLOB"),
-    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "1"}, "object 'a': shape must be a JSON array of at most 64 integers from 0 on"),
-    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[-1]"}, "shape must be"),
-    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1.0]"}, "shape must be"),
-    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1] x"}, "shape must be"),
-    ({"name": "a", "data": b"1", "dtype": "u8", "shape": str([1] * 65)}, "shape must be"),
-    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[4294967296,4294967296]"}, "the shape has more than 2^64 elements"),
-    ({"name": "a", "data": b"1", "dtype": "f64", "shape": "[4611686018427387904]"}, "object 'a'"),
-    ({"name": "a", "data": b"\2", "dtype": "bool", "shape": "[1]"}, "object 'a': component 'data': byte 0 is 0x02: a bool is 0 or 1"),
-    ({"name": "a", "data": b"\xf0", "dtype": "f4_e2m1", "shape": "[1]"}, "object 'a': component 'data'"),
-    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", "object": "b"}, "object 'a': a tensor with data has no object"),
-    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", "source": "b.zt"}, "object 'a': a tensor has source or data, not both"),
-    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", "format": "sparse_bsr"},
-     "object 'a': format with data is 'dense', 'sparse_csr' or 'sparse_coo', not 'sparse_bsr'"),
-    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", "format": "sparse_coo"}, "object 'a': data of a sparse tensor needs a component"),
-    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", "component": "values"}, "object 'a'"),
-    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", "value": 1}, "value"),
-    ({"name": "a"}, "object 'a': a tensor needs source or data; an attribute, a key"),
-    ({"data": b"1", "dtype": "u8", "shape": "[1]"}, "a tensor needs a name"),
-    ({"name": "a", "source": "src.zt", "shape": "[2]"}, "object 'a': a tensor with a source has no shape"),
-    ({"name": "a", "source": "src.zt", "component": "data"}, "object 'a': a tensor with a source has no component"),
-    ({"name": "a", "source": "src.zt", "format": "sparse_csr"}, "object 'a': its format is 'dense': format is NULL, which keeps it, or 'dense'"),
-    ({"name": "a", "source": "src.zt", "object": "z"}, "src.zt: object 'z': no such object"),
-    ({"name": "a", "source": "gone.zt"}, "gone.zt: cannot open: No such file or directory"),
-    ({"name": "a", "source": "*.zt"}, "*.zt: no such file; a function takes exactly one file, not a pattern"),
-    ({"name": "a", "source": b"junk"}, "<blob>: not a tensor file of a known format"),
-    ({"name": "a", "source": 5}, "object 'a': the source must be a path (TEXT) or a tensor file (BLOB), not a number"),
-    ({"key": "k", "value": 1, "dtype": "u8"}, "an attribute has no dtype"),
-    ({"key": "k", "value": 1, "data": b"1"}, "an attribute has no data"),
-    ({"key": "k", "value": 1, "type": "colour"}, "type"),
-    ({"key": "k", "value": "x", "type": "integer"}, "a.zt: value 'x' is not of type integer"),
-    ({"key": b"k", "value": 1}, "key must be TEXT")])
-def test_rows_that_cannot_be(db, columns, message):
-    declare(db, "src.zt", name="src")
-    put(db, "a", table="src")
-    declare(db, "a.zt")
+def test_an_interrupt_ends_commit(db):
+    declare(db, "a.zt", "encoding='zstd'", "level=22")
     db.execute("BEGIN")
-    put(db, "kept")
-    places = ",".join("?" * len(columns))
-    code, text = refusal(db, f"INSERT INTO out({','.join(columns)}) VALUES({places})", *columns.values())
-    assert text.startswith("ztensor: ") and message in text
-    assert rows(db, "SELECT name FROM out") == [("kept",)]
-    db.execute("COMMIT")
-    assert names(db, "a.zt") == ["kept"]
+    put(db, "a", random.Random(1).randbytes(32 << 20))
+    timer = threading.Timer(0.05, db.interrupt)
+    timer.start()
+    assert refusal(db, "COMMIT")[0] == INTERRUPT
+    timer.join()
+    assert not db.in_transaction and listing(".") == []
 
 
-@pytest.mark.parametrize("path, dtype, data, shape, cure", [
-    ("a.npz", "bf16", bytes(2), "[1]", "npz cannot hold bf16; give dtype 'f32'"),
-    ("a.gguf", "bool", bytes(1), "[1]", "gguf"), ("a.gguf", "u16", bytes(2), "[1]", "gguf"),
-    ("a.safetensors", "complex128", bytes(16), "[1]", "safetensors"),
-    ("a.gguf", "f32", bytes(4), "[1,1,1,1,1]", "gguf tensors have at most 4 dimensions")])
-def test_what_a_format_cannot_hold(db, path, dtype, data, shape, cure):
-    declare(db, path)
-    error = refusal(db, "INSERT INTO out(name, data, dtype, shape) VALUES('w', ?, ?, ?)", data, dtype, shape)
-    assert error[0] == 1 and error[1].startswith(f"ztensor: {path}: object 'w': ") and cure in error[1]
-    assert listing(".") == []
-
-
-def test_npy_holds_one(db):
-    declare(db, "a.npy")
-    db.execute("BEGIN")
-    put(db, "a")
-    put(db, "b")
-    assert refusal(db, "COMMIT") == (1, "ztensor: a.npy: npy holds one tensor, and there are 2; npz holds any number")
-    assert listing(".") == []
-
-
-# ---------------------------------------------------------------------------------------------------------- sources
-
-def test_references(db):
-    """Kept, converted, renamed; by path and by BLOB."""
-    declare(db, "src.zt", name="src")
-    db.execute("BEGIN")
-    put(db, "a", f32(1, 2), "f32", "[2]", "src")
-    insert(db, "src", name="a", key="k", value=1)
-    insert(db, "src", name="a", key="l", value="x")
-    insert(db, "src", name=None, key="file", value="x")
-    db.execute("COMMIT")
-    image = open("src.zt", "rb").read()
-    declare(db, "out.zt")
-    db.execute("BEGIN")
-    db.execute("INSERT INTO out(name, source) VALUES('a', 'src.zt')")
-    db.execute("INSERT INTO out(name, source, object, dtype) VALUES('half', ?, 'a', 'f16')", (image,))
-    insert(db, name="a", key="k", value=2)
-    assert rows(db, "SELECT name, typeof(source), object, dtype, shape, format, bytes FROM out WHERE key IS NULL") == [
-        ("a", "text", "a", "f32", "[2]", "dense", 8), ("half", "blob", "a", "f16", "[2]", "dense", 4)]
-    assert value(db, "SELECT source FROM out WHERE name = 'half'") == image
-    db.execute("COMMIT")
-    assert tensors(db, "out.zt") == {"a": ("f32", "[2]", f32(1, 2)), "half": ("f16", "[2]", struct.pack("<2e", 1, 2))}
-    assert attributes(db, "out.zt") == [("a", "k", 2, "integer"), ("a", "l", "x", "text"), ("half", "k", 1, "integer"),
-                                        ("half", "l", "x", "text")]
-
-
-def test_the_target_as_its_own_source(db):
-    declare(db, "a.zt", "mode='replace'")
-    db.execute("INSERT INTO out(name, data, dtype, shape) VALUES('a', x'01', 'u8', '[1]'), ('b', x'02', 'u8', '[1]')")
-    db.execute("INSERT INTO out(name, source, object) SELECT 'new.' || object, path, object FROM zt_objects('a.zt')")
-    assert tensors(db, "a.zt") == {"new.a": ("u8", "[1]", b"\1"), "new.b": ("u8", "[1]", b"\2")}
-
-
-def test_a_source_that_changed(db):
-    declare(db, "src.zt", name="src")
-    put(db, "a", table="src")
+def test_a_directory_that_went_away(db):
+    os.mkdir("d")
+    declare(db, "d/a.zt")
     db.execute("CREATE TABLE t(a)")
-    declare(db, "a.zt", "mode='replace'")
-    put(db, "old")
-    before = open("a.zt", "rb").read()
-    declare(db, "other.zt", name="other")
-    put(db, "a", b"\7", table="other")
-    for change in (lambda: open("src.zt", "ab").write(b"x"), lambda: os.truncate("src.zt", 100), lambda: os.unlink("src.zt"),
-                   lambda: os.rename("other.zt", "src.zt")):
-        db.execute("BEGIN")
-        db.execute("INSERT INTO t VALUES(1)")
-        db.execute("INSERT INTO out(name, source) VALUES('a', 'src.zt')")
-        change()
-        code, message = refusal(db, "COMMIT")
-        assert message.startswith("ztensor: src.zt: ") and not db.in_transaction and rows(db, "SELECT * FROM t") == []
-        assert open("a.zt", "rb").read() == before
-        open("src.zt", "wb").close()
-        os.unlink("src.zt")
-        put(db, "a", table="src")
-    assert listing(".") == ["a.zt", "src.zt"]
-
-
-def test_a_digest_that_does_not_match(db, save):
-    declare(db, "src.zt", name="src")
-    put(db, "a", f32(1, 2), "f32", "[2]", "src")
-    image = bytearray(open("src.zt", "rb").read())
-    image[image.index(f32(1, 2))] ^= 1
-    save("bad.zt", bytes(image))
-    declare(db, "a.safetensors")
     db.execute("BEGIN")
-    db.execute("INSERT INTO out(name, source) VALUES('a', 'bad.zt')")
-    assert refusal(db, "COMMIT") == (1, "ztensor: bad.zt: object 'a': component 'data': its bytes do not have its digest")
-    assert listing(".") == ["bad.zt", "src.zt"]
+    db.execute("INSERT INTO t VALUES(1)")
+    put(db, "a")
+    os.rename("d", "e")
+    code, message = refusal(db, "COMMIT")
+    assert code == IOERR and message.startswith("ztensor: d/a.zt: ") and "No such file or directory" in message
+    assert listing("e") == [] and rows(db, "SELECT * FROM t") == []
 
 
-def test_sparse_tensors(db):
-    """By components; by reference kept, and made dense."""
-    declare(db, "s.zt")
-    db.execute("BEGIN")
-    parts = {"values": (f32(5, 6), "f32"), "indices": (struct.pack("<2Q", 1, 0), "u64"), "indptr": (struct.pack("<3Q", 0, 1, 2), "u64")}
-    for role, (data, dtype) in parts.items():
-        put(db, "s", data, dtype, "[2,3]", format="sparse_csr", component=role)
-    assert refusal(db, "INSERT INTO out(name, data, dtype, shape, format, component) VALUES('s', x'00', 'u8', '[2,2]', 'sparse_csr', 'other')")
-    assert "there is a component of this name" in refusal(
-        db, "INSERT INTO out(name, data, dtype, shape, format, component) VALUES('s', ?, 'f32', '[2,3]', 'sparse_csr', 'values')",
-        f32(5, 6))[1]
-    db.execute("COMMIT")
-    declare(db, "kept.zt", name="kept")
-    db.execute("INSERT INTO kept(name, source) VALUES('s', 's.zt')")
-    assert open("kept.zt", "rb").read() == open("s.zt", "rb").read()
-    declare(db, "d.npz", name="dense")
-    assert "dense" in refusal(db, "INSERT INTO dense(name, source) VALUES('s', 's.zt')")[1]
-    db.execute("INSERT INTO dense(name, source, format) VALUES('s', 's.zt', 'dense')")
-    assert tensors(db, "d.npz") == {"s": ("f32", "[2,3]", f32(0, 5, 0, 6, 0, 0))}
-
-
-def test_a_sparse_tensor_without_a_component(db):
-    declare(db, "s.zt")
-    db.execute("BEGIN")
-    put(db, "s", f32(5), "f32", "[2,3]", format="sparse_csr", component="values")
-    assert refusal(db, "COMMIT")[1].startswith("ztensor: s.zt: object 's': ")
-    assert listing(".") == []
+@pytest.mark.parametrize("name", ['"a b"', '"a""b"', '"a\'b"', '"select"', '"%s"', "out_rows"])
+def test_names_of_the_table(db, name):
+    declare(db, "a.zt", name=name)
+    put(db, "a", table="temp." + name)
+    assert names(db, "a.zt") == ["a"]
+    db.execute(f"DROP TABLE temp.{name}")
+    assert rows(db, "SELECT name FROM temp.sqlite_master") == []
 
 
 # ------------------------------------------------------------------------------------------------------- which bytes

@@ -1,10 +1,8 @@
 """zt_writer: rows of the open transaction, as SELECT, UPDATE, DELETE, conflicts and savepoints see and change them."""
-import sqlite3
-
 import pytest
 
 from support import open_connection, rows, value
-from writing import ENTRY, attributes, declare, insert, listing, names, open_writer, put, refusal, tensors
+from writing import CONSTRAINT, ENTRY, attributes, declare, insert, listing, names, open_writer, put, refusal, tensors
 
 
 @pytest.fixture
@@ -147,7 +145,7 @@ def test_duplicates(out, tmp_path):
             ("UPDATE out SET key = 'k2' WHERE key = 'k1'", "'a': there is an attribute of this name"),
             ("INSERT INTO out(rowid, name, key, value) SELECT rowid, 'a', 'new', 0 FROM out WHERE key = 'k2'",
              "'a': there is a row of this rowid")):
-        assert refusal(out, sql) == (sqlite3.SQLITE_CONSTRAINT, prefix + text)
+        assert refusal(out, sql) == (CONSTRAINT, prefix + text)
         assert rows(out, "SELECT rowid, * FROM out") == before
 
 

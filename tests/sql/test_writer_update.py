@@ -117,7 +117,7 @@ def test_convert(db):
 
 def test_compress_and_decompress(db):
     data = rows(db, "SELECT object, data FROM zt_components('a.zt') ORDER BY 1")
-    db.execute("UPDATE out SET encoding = iif(name = 'b', 'zstd', 'raw') WHERE key IS NULL")
+    db.execute("UPDATE out SET encoding = CASE name WHEN 'b' THEN 'zstd' ELSE 'raw' END WHERE key IS NULL")
     after, _ = state(db)
     assert [after[name][4] for name in "abc"] == ["raw", "zt.zstd-seekable/1", "raw"]
     assert after["b"][5] < 4000 and [after[name][7] for name in "abc"] == ["ok", "ok", "ok"]
@@ -237,7 +237,10 @@ FILES = [(format, path) for format in corpus.formats() for path in sorted((corpu
          if path.suffix in (".zt", ".safetensors", ".gguf", ".npz")]
 SAME = ("SELECT object, component, dtype, type, encoding, length, digest, digest_status, data FROM zt_components(?) "
         "ORDER BY 1, 2")
-ELEMENTS = "SELECT object, zt_fingerprint(path, object) FROM zt_objects(?) ORDER BY 1"
+ELEMENTS = "SELECT object, zt_dense(path, object) FROM zt_objects(?) ORDER BY 1"
+# Files with components that cannot be decoded, or whose shards are elsewhere
+UNDECODABLE = ("big_endian_q.gguf", "hand_unknown_encoding.zt", "hand_zstd.zt", "crate_overlay.zt", "hand_sharded.zt", "hand_sharded_missing.zt",
+               "hand_unknown_vocabulary.zt")
 KINDS = "SELECT object, format, dtype, type, shape FROM zt_objects(?) ORDER BY 1"
 ATTRIBUTES = "SELECT object, key, value, type, stored_type FROM zt_attributes(?) WHERE type <> 'object' ORDER BY 1, 2"
 
@@ -257,7 +260,8 @@ def test_golden_files_are_the_same_after_an_update(db, path):
     bytes_of = ELEMENTS if "big_endian" in path.name else SAME
     try:
         wanted = [rows(db, sql, name) for sql in (bytes_of, KINDS, ATTRIBUTES)]
-    except sqlite3.Error:    # A component that cannot be decoded
+    except sqlite3.Error:
+        assert path.name in UNDECODABLE
         wanted = None
     try:
         put(db, "zz.new", b"\1\0\0\0", "f32", "[1]", "u")

@@ -5,6 +5,7 @@ import sqlite3
 import support
 from support import rows
 
+BUSY, INTERRUPT, IOERR, CONSTRAINT = 5, 9, 10, 19    # SQLITE_..., which not every module sqlite3 has
 ENTRY = "sqlite3_ztensor_write_init"
 
 
@@ -32,11 +33,11 @@ def insert(db, table="out", **columns):
 
 
 def refusal(db, sql, *arguments):
-    """(code, message) of a statement that fails."""
+    """(primary result code, message) of a statement that fails."""
     try:
         db.execute(sql, arguments).fetchall()
     except sqlite3.Error as error:
-        return error.sqlite_errorcode, str(error)
+        return error.sqlite_errorcode & 0xff, str(error)
     raise AssertionError(f"no error: {sql}")
 
 

@@ -78,7 +78,7 @@ static int run_encode_alone(const job *j){
   const case_of_frames *k = j->context;
   const zt_frames *f = zt_frames_of(k->c->id);
   zt_error err = ZT_ERROR_NONE;
-  zt_frame frame = { { NULL, 0 }, span_of(k->b), true, k->level };
+  zt_frame frame = { { NULL, 0 }, span_of(k->b), true, k->level, NULL };
   uint8_t *out = malloc(f->bound(k->b.n));
   size_t n;
   f->encode(&frame, out, &n, &err);

@@ -1,0 +1,92 @@
+"""Who may write: the promises of ext/SECURITY.md about zt_writer."""
+import sqlite3
+
+import pytest
+
+from support import EXTENSION, message, open_connection, rows
+
+WRITE = "sqlite3_ztensor_write_init"
+ROW = "INSERT INTO out(name, data, dtype, shape) VALUES ('w', zeroblob(8), 'f32', '[2]')"
+
+
+@pytest.fixture
+def target(tmp_path):
+    return tmp_path / "x.zt"
+
+
+def writer(target, database=":memory:"):
+    db = open_connection(database, WRITE)
+    db.execute(f"CREATE VIRTUAL TABLE temp.out USING zt_writer('{target}')")
+    return db
+
+
+@pytest.mark.parametrize("entry", ["sqlite3_ztensor_init", "sqlite3_ztensor_nofs_init"])
+def test_no_other_entry_point_can_write(target, entry):
+    db = open_connection(entry=entry)
+    assert message(db, f"CREATE VIRTUAL TABLE temp.out USING zt_writer('{target}')") == "no such module: zt_writer"
+    assert not target.exists()
+
+
+def test_the_entry_point_that_writes_does_not_join_nofs_nor_nofs_it():
+    for first, second in ((WRITE, "sqlite3_ztensor_nofs_init"), ("sqlite3_ztensor_nofs_init", WRITE)):
+        db = open_connection(entry=first)
+        assert "ztensor is loaded already" in message(db, "SELECT load_extension(?, ?)", EXTENSION, second)
+
+
+def test_it_may_be_loaded_after_the_usual_one(target):
+    db = open_connection()
+    db.execute("SELECT load_extension(?, ?)", (EXTENSION, WRITE))
+    db.execute("SELECT load_extension(?, ?)", (EXTENSION, WRITE))
+    db.execute(f"CREATE VIRTUAL TABLE temp.out USING zt_writer('{target}')")
+    db.execute(ROW)
+    assert rows(db, "SELECT object FROM zt_objects(?)", str(target)) == [("w",)]
+
+
+def test_a_table_of_a_database_cannot_write(tmp_path, target):
+    path = tmp_path / "stranger.db"
+    db = open_connection(path, WRITE)
+    assert "zt_writer is for temp alone" in message(db, f"CREATE VIRTUAL TABLE main.out USING zt_writer('{target}')")
+    db.execute("CREATE TABLE t(x)")
+    db.execute("PRAGMA writable_schema = ON")
+    db.execute("INSERT INTO sqlite_schema VALUES ('table', 'out', 'out', 0, ?)", (f"CREATE VIRTUAL TABLE out USING zt_writer('{target}')",))
+    db.close()
+    db = open_connection(path, WRITE)
+    assert rows(db, "SELECT count(*) FROM t") == [(0,)]
+    assert "zt_writer is for temp alone" in message(db, ROW)
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("temp", ["", "TEMP "])
+def test_no_trigger_and_no_view_of_a_database_reaches_it(tmp_path, target, temp):
+    db = writer(target, tmp_path / "a.db")
+    db.execute("CREATE TABLE t(x)")
+    with pytest.raises(sqlite3.OperationalError, match="unsafe use of virtual table|no such table: main.out"):
+        db.execute(f"CREATE {temp}TRIGGER i AFTER INSERT ON t BEGIN {ROW}; END")
+        db.execute("INSERT INTO t VALUES (1)")
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("denied, path", [(sqlite3.SQLITE_CREATE_VTABLE, None), (sqlite3.SQLITE_INSERT, "out")])
+def test_an_authorizer_decides(target, denied, path):
+    db = open_connection(entry=WRITE)
+    asked = []
+
+    def authorize(action, first, second, *_):
+        if action == denied and path in (None, first):
+            asked.append((first, second))
+            return sqlite3.SQLITE_DENY
+        return sqlite3.SQLITE_OK
+
+    db.set_authorizer(authorize)
+    with pytest.raises(sqlite3.DatabaseError, match="not authorized|prohibited"):
+        db.execute(f"CREATE VIRTUAL TABLE temp.out USING zt_writer('{target}')")
+        db.execute(ROW)
+    assert asked == [("out", "zt_writer" if denied == sqlite3.SQLITE_CREATE_VTABLE else None)] and not target.exists()
+
+
+def test_closing_without_commit_writes_nothing(tmp_path, target):
+    db = writer(target)
+    db.execute("BEGIN")
+    db.execute(ROW)
+    db.close()
+    assert [*tmp_path.iterdir()] == []
