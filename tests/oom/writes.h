@@ -64,7 +64,7 @@ static const oom_write writes[] = {
   { OUT("mode='update', format='ztensor-1.2'") "BEGIN; SELECT name, bytes FROM out; UPDATE out SET name = 'renamed' WHERE name = 'blk.0.attn.q'; COMMIT", .before = SMALL },
   { OUT("mode='update', format='ztensor-1.2'") "UPDATE out SET encoding = 'raw' WHERE name = 'blk.0.attn.q'", .before = SMALL },
   { OUT("mode='update'") "BEGIN; DELETE FROM out WHERE name IN (SELECT object FROM zt_objects('" TARGET "') LIMIT 1); INSERT INTO out(key, value)"
-           " VALUES ('k', 7); COMMIT", .before = V2 "hand_attribute_kinds.zt" },
+           " VALUES ('k', 7); COMMIT", .before = V2 "wheel_attributes.zt" },
   { .sql = "BEGIN; CREATE TABLE t(x); INSERT INTO t VALUES (1);" CREATE("mode='replace'") BY_SOURCE(SMALL, "") "CREATE VIRTUAL TABLE temp.other USING"
            " zt_writer('" TREE "/other.npz', mode='replace', sync='off'); INSERT INTO other(name, data, dtype, shape) VALUES ('a', x'00', 'bool', '[1]'); DROP TABLE other;"
            " COMMIT", .before = SMALL },
