@@ -194,7 +194,7 @@ def writer_arguments() -> str:
     return "\n".join(lines + [f"| {code(names)} | {default} | {values} |" for names, default, values in described]) + "\n"
 
 
-# What is tried with each format: {shown: the INSERTs}
+# The INSERTs that are tried with each format: {shown: the INSERTs}
 TENSORS = {"sparse_csr": ["(name, component, data, dtype, shape, format) VALUES ('w', 'values', x'', 'f32', '[0,1]', 'sparse_csr'), "
                           "('w', 'indices', x'', 'u64', '[0,1]', 'sparse_csr'), ('w', 'indptr', zeroblob(8), 'u64', '[0,1]', 'sparse_csr')"],
            "sparse_coo": ["(name, component, data, dtype, shape, format) VALUES ('w', 'values', x'', 'f32', '[0,1]', 'sparse_coo'), "

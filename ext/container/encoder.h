@@ -16,7 +16,7 @@
 
 #define ZT_ENCODER_ALIGN_MOST ((uint64_t)1 << 30)
 
-/* What a user may choose for a file. */
+/* A user's choices for a file. */
 typedef struct zt_encoder_options {
   uint64_t align;          /* Of parts, in bytes: a power of two */
   zt_codec_id codec;

@@ -17,7 +17,7 @@
 #define GGUF_VERSION 3
 #define GGUF_ALIGN_KEY "general.alignment"
 #define GGUF_ALIGN_LEAST 8
-#define GGUF_ALIGN 32             /* What a file need not state */
+#define GGUF_ALIGN 32             /* A file need not state this one */
 #define GGUF_NAME_MAX 63          /* GGML_MAX_NAME, less the NUL */
 #define GGUF_KEY_MAX 65535
 #define GGUF_RANK_MAX 4

@@ -111,7 +111,7 @@ static int npz_append_local(zt_encoder_run *run, uint32_t object, zt_error *err)
   return zt_output_append(run->output, (zt_span){ extra, sizeof(extra) }, err);
 }
 
-/* What the draft does not keep of a member that was written. */
+/* Facts of a written member that the draft does not keep. */
 typedef struct npz_written {
   uint32_t crc, prefix;      /* prefix: bytes of the array's header */
 } npz_written;
@@ -138,7 +138,7 @@ static int npz_append_member(zt_encoder_run *run, uint32_t object, npz_written *
 
 /* --- Directory --- */
 
-/* What an entry says of a member that was written. */
+/* A written member, as its entry describes it. */
 typedef struct npz_entry {
   uint64_t local, stored, decoded;
   uint32_t crc;

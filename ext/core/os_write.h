@@ -1,5 +1,5 @@
 /*
-** What writing needs of the operating system; reading calls none of it. Paths are as in os.h.
+** The operating system's part of writing; reading calls none of it. Paths are as in os.h.
 ** Functions that return int return 0 or the errno value. Interface to code in os_write_posix.c or
 ** os_write_windows.c.
 */

@@ -36,8 +36,9 @@ struct zt_output {
   bool unnamed;
   bool synced;
   bool placed;             /* And neither kept nor undone */
-  int broken;              /* What all calls fail with, an errno value or OUTPUT_TOO_BIG; 0: none */
-  const char *doing;       /* What that failed at, static */
+  int broken;              /* The first failure, which all later calls repeat: an errno value, or
+                           ** OUTPUT_TOO_BIG; 0: none */
+  const char *doing;       /* Its step, static */
   uint64_t written;        /* Offset of the window in the file */
   uint64_t extent;         /* Size that the system knows of: less than written behind a hole */
   uint8_t *p;              /* The window. Owned */

@@ -3,7 +3,7 @@
 ** zt_attributes show (table_attributes.c); for a file that is written they are one item of
 ** deterministic CBOR (container/draft.h). Interface to code in attribute_value.c.
 **
-** What is shown leaves out some of a value; a copy through SQL then differs from it or fails:
+** SQL does not show all of some values; a copy through SQL then differs from the value, or fails:
 **
 **   the order of keys           copied in the order of deterministic CBOR
 **   NaN in an array or object   shown as null, copied as null

@@ -23,7 +23,7 @@ enum {
   ZT_ROW_TYPE, ZT_ROW_STORED_TYPE, ZT_ROW_COLUMNS
 };
 
-/* What rows are added to. Everything is borrowed. */
+/* The target of rows. Everything is borrowed. */
 typedef struct zt_draft_rows {
   zt_connection *connection;
   const zt_encoder *encoder;
@@ -83,7 +83,7 @@ int zt_rows_complete(const zt_draft_rows *r, zt_draft *draft, zt_supplies *suppl
 int zt_row_check(const zt_draft_rows *r, zt_row *row, zt_draft *draft, zt_supplies *supplies,
                  uint32_t object, zt_error *err);
 
-/* What a user's words for encoding, digest and level mean in a format. */
+/* The meanings of a user's words for encoding, digest and level in a format. */
 int zt_rows_codec(const zt_encoder *encoder, zt_text word, zt_codec_id *out, zt_error *err);
 int zt_rows_digest(const zt_encoder *encoder, zt_text word, unsigned *out, zt_error *err);
 int zt_rows_level(zt_codec_id codec, int64_t level, int *out, zt_error *err);

@@ -15,7 +15,7 @@ typedef struct zt_part_room zt_part_room;
 zt_part_room *zt_part_room_new(zt_error *err);
 void zt_part_room_free(zt_part_room *room);
 
-/* What becomes of the bytes. */
+/* How the bytes are stored. */
 typedef struct zt_part_options {
   zt_codec_id codec;
   int level;

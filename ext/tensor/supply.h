@@ -60,7 +60,7 @@ typedef struct zt_supply_request {
   uint32_t source;         /* The caller's number of it */
   uint32_t object;         /* Index there */
   zt_text name;            /* In the draft */
-  const zt_dtype *as;      /* What its elements become; NULL: their own type */
+  const zt_dtype *as;      /* Type that its elements get; NULL: their own */
   bool dense;              /* A sparse or quantized tensor becomes dense */
   bool keep;               /* Stored bytes and digests stay as they are, where the target's format
                            ** has them in the same form */

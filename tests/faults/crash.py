@@ -1,4 +1,4 @@
-"""What may happen to a process that writes a file: it is killed, the disk is full, the machine loses its power."""
+"""Mishaps of a process that writes a file: it is killed, the disk is full, the machine loses its power."""
 import errno
 import itertools
 import os

@@ -40,7 +40,7 @@ typedef struct directory {
   char path[PATH_MAX];
 } directory;
 
-/* What a call that writes is about to do, for the question to look at. */
+/* A call that writes, before it is made, for the question to look at. */
 typedef struct detail {
   int fd;                 /* Of the file; -1: none */
   const void *bytes;      /* pwrite() */

@@ -244,7 +244,7 @@ def test_a_digest_that_the_format_cannot_hold_changes_nothing(tmp_path):
     ("convert.sql", {"source": "model.zt", "format": "safetensors"}), ("migrate_files.sql", {"source": "model.zt"}),
     ("slim.sql", {"source": "model.zt", "target": "new.zt"}), ("licence.sql", {"file": "model.zt", "licence": "MIT"})])
 def test_nothing_runs_if_the_statements_cannot_be_written(tmp_path, script, parameters):
-    """What an earlier run left there would run instead."""
+    """A file that an earlier run left there would run instead."""
     shutil.copy(CSR, tmp_path / "model.zt")
     statements = tmp_path / script.replace(".sql", ".tmp.sql")
     statements.mkdir()

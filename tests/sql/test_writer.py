@@ -3,31 +3,23 @@ import os
 import random
 import sqlite3
 import stat
-import struct
 import threading
 
 import pytest
 
 import support
 from support import open_connection, rows, value
-from writing import BUSY, ENTRY, INTERRUPT, IOERR, attributes, declare, insert, listing, names, open_writer, put, refusal, tensors
+from writing import BUSY, ENTRY, INTERRUPT, IOERR, attributes, declare, f32, insert, inside, listing, names, open_writer, put, refusal, tensors  # noqa: F401
 
 FORMATS = "'ztensor-2', 'ztensor-1.2', 'safetensors', 'gguf', 'npy', 'npz'"
 
 
+pytestmark = pytest.mark.usefixtures("inside")
+
+
 @pytest.fixture
-def db(connect):
+def db(connect, inside):
     return connect(entry=ENTRY)
-
-
-@pytest.fixture(autouse=True)
-def inside(tmp_path, monkeypatch):
-    """Tests name files relative to a directory of their own."""
-    monkeypatch.chdir(tmp_path)
-
-
-def f32(*numbers):
-    return struct.pack(f"<{len(numbers)}f", *numbers)
 
 
 # ------------------------------------------------------------------------------------------------------- arguments

@@ -1,4 +1,4 @@
-"""Who may write: the promises of ext/SECURITY.md about zt_writer."""
+"""Access to writing: the promises of ext/SECURITY.md about zt_writer."""
 import sqlite3
 
 import pytest

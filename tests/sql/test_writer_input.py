@@ -6,22 +6,15 @@ import pytest
 
 import support
 from support import rows, value
-from writing import ENTRY, attributes, declare, insert, listing, names, put, refusal, tensors
+from writing import ENTRY, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
+
+
+pytestmark = pytest.mark.usefixtures("inside")
 
 
 @pytest.fixture
-def db(connect):
+def db(connect, inside):
     return connect(entry=ENTRY)
-
-
-@pytest.fixture(autouse=True)
-def inside(tmp_path, monkeypatch):
-    """Tests name files relative to a directory of their own."""
-    monkeypatch.chdir(tmp_path)
-
-
-def f32(*numbers):
-    return struct.pack(f"<{len(numbers)}f", *numbers)
 
 
 # --------------------------------------------------------------------------------------------------------- bad input

@@ -8,18 +8,16 @@ import pytest
 
 import corpus
 from support import rows, value
-from writing import ENTRY, attributes, declare, insert, listing, names, put, refusal
+from writing import ENTRY, attributes, declare, insert, inside, listing, names, put, refusal  # noqa: F401
 
 STORED = "SELECT object, component, dtype, type, encoding, length, digest, digest_status FROM zt_components(?) ORDER BY 1, 2"
 
 
-@pytest.fixture(autouse=True)
-def inside(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("inside")
 
 
 @pytest.fixture
-def db(connect):
+def db(connect, inside):
     """A connection, a file with three tensors that are stored in different ways, and the table `out` that updates it."""
     db = connect(entry=ENTRY)
     declare(db, "a.zt", name="made")

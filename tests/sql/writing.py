@@ -1,12 +1,25 @@
 """Connections that write, and files written with zt_writer, for the tests of writing."""
 import os
 import sqlite3
+import struct
+
+import pytest
 
 import support
 from support import rows
 
 BUSY, INTERRUPT, IOERR, CONSTRAINT = 5, 9, 10, 19    # SQLITE_..., which not every module sqlite3 has
 ENTRY = "sqlite3_ztensor_write_init"
+
+
+@pytest.fixture
+def inside(tmp_path, monkeypatch):
+    """Tests name files relative to a directory of their own."""
+    monkeypatch.chdir(tmp_path)
+
+
+def f32(*numbers):
+    return struct.pack(f"<{len(numbers)}f", *numbers)
 
 
 def open_writer(path, *arguments, name="out", db=None, database=":memory:"):

@@ -11,7 +11,7 @@
 #include "container/value_cbor.h"
 #include "core/digest.h"
 
-/* What a component has: decoded bytes, and the encoded ones if it is not raw, all borrowed. */
+/* The bytes of a component: decoded, and encoded if it is not raw, all borrowed. */
 typedef struct supply {
   zt_span decoded, stored;
 } supply;

@@ -18,7 +18,7 @@ static void function_cbor(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
   zt_cbor_out out = { .err = &err };
   (void)n;
-  zt_cbor_put_null(&out);   /* What stands before stays */
+  zt_cbor_put_null(&out);   /* Earlier bytes stay */
   if( zt_attribute_cbor(args[0], args[1], &out, &err)==SQLITE_OK ){
     sqlite3_result_blob64(ctx, out.p+1, out.n-1, SQLITE_TRANSIENT);
   }else{
@@ -262,7 +262,7 @@ TEST(test_what_is_not_cbor){
 
 /* --- Values of files --- */
 
-/* What zt_attributes loses of a value; attribute_value.h lists it. */
+/* Values that zt_attributes does not show whole; attribute_value.h lists them. */
 static bool loses(const zt_value *v, bool inside);
 
 static bool loses_inside(zt_walk *w, zt_level *level){

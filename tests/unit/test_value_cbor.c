@@ -46,7 +46,7 @@ static void expect(const char *from, const char *to){
   zt_error err = ZT_ERROR_NONE;
   zt_cbor_out out = { .err = &err };
   blob b = hex_blob(from);
-  zt_cbor_put_null(&out);   /* What stands before stays */
+  zt_cbor_put_null(&out);   /* Earlier bytes stay */
   rewrite(span_of(b), NULL, &out);
   assert_succeeded(&err, from);
   assert_int_equal(out.p[0], 0xf6);

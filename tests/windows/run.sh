@@ -77,7 +77,7 @@ build_libraries() {
   build_sqlite
   quietly make -C "$zstd" -j"$jobs" CC=$compiler AR=$host-ar OS=Windows_NT TARGET_SYSTEM=MINGW MOREFLAGS=-O2 \
     ZSTD_LEGACY_SUPPORT=0 ZSTD_LIB_DICTBUILDER=0 ZSTD_LIB_DEPRECATED=0 libzstd.a
-  for part in adler32 compress crc32 deflate trees zutil; do   # What compresses
+  for part in adler32 compress crc32 deflate trees zutil; do   # Compression
     quietly $compiler -O2 -c -o "$zlib/$part.o" "$zlib/$part.c"
   done
   quietly $host-ar cr "$zlib/libz.a" "$zlib"/*.o
