@@ -94,6 +94,7 @@ int zt_writer_commit(zt_writer *w, zt_error *err){
     supplies.spool = zt_write_sources_spooled(w->rows.sources);
     draft = zt_draft_new(err);
     if( draft ) writer_write(w, draft, &supplies, err);
+    zt_writer_rows_reset(w->stored);
     zt_draft_free(draft);
     zt_supplies_clear(&supplies);
     zt_connection_leave(w->connection);

@@ -186,6 +186,13 @@ static sqlite3_stmt *rows_step(sqlite3_stmt *s, int *rc){
   return NULL;
 }
 
+void zt_writer_rows_reset(zt_writer_rows *r){
+  sqlite3_reset(r->a[ROWS_GET]);
+  sqlite3_reset(r->a[ROWS_OTHER]);
+  sqlite3_reset(r->a[ROWS_TENSORS]);
+  sqlite3_reset(r->a[ROWS_ATTRIBUTES]);
+}
+
 sqlite3_stmt *zt_writer_rows_get(zt_writer_rows *r, sqlite3_int64 id, int *rc){
   sqlite3_stmt *s = r->a[ROWS_GET];
   sqlite3_reset(s);

@@ -56,6 +56,10 @@ int zt_writer_rows_store(zt_writer_rows *r, const zt_stored_row *row, sqlite3_in
                          bool replace, sqlite3_int64 *id);
 int zt_writer_rows_delete(zt_writer_rows *r, sqlite3_int64 id);
 
+/* End the statements of the next three, which otherwise stay open and lock tables of the database:
+** their rows are no longer needed. */
+void zt_writer_rows_reset(zt_writer_rows *r);
+
 /* The row of that number, until the next call; NULL: there is none, or an error (*rc). */
 sqlite3_stmt *zt_writer_rows_get(zt_writer_rows *r, sqlite3_int64 id, int *rc);
 

@@ -270,6 +270,7 @@ int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_
     s.stored.encoding = (zt_text){ NULL, 0 };
     writer_store(&s, &v, old, id, err);
   }
+  zt_writer_rows_reset(w->stored);
   zt_row_clear(&s.row);
   zt_draft_free(s.draft);
   zt_supplies_clear(&s.supplies);

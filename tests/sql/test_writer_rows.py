@@ -251,3 +251,30 @@ def test_rollback(out, tmp_path):
     put(out, "z")
     out.execute("COMMIT")
     assert names(out, tmp_path / "out.zt") == ["z"] and attributes(out, tmp_path / "out.zt") == []
+
+
+# ------------------------------------------------------------------------------------- statements of the table's own
+
+@pytest.mark.parametrize("sql", [
+    "UPDATE out SET name = 'z' WHERE name = 'a'", "UPDATE OR IGNORE out SET name = 'b' WHERE name = 'a'",
+    "INSERT OR IGNORE INTO out(name, data, dtype, shape) VALUES('a', x'00', 'u8', '[1]')",
+    "INSERT OR REPLACE INTO out(name, data, dtype, shape) VALUES('a', x'00', 'u8', '[1]')"])
+@pytest.mark.parametrize("end", ["COMMIT", "ROLLBACK"])
+def test_no_statement_of_its_own_locks_tables(out, sql, end):
+    out.execute("CREATE TABLE other(a)")
+    out.execute(sql)
+    out.execute(end)
+    if end == "COMMIT":
+        out.execute("DROP TABLE other")
+    out.execute("VACUUM")
+
+
+def test_a_commit_that_fails_locks_no_table(out):
+    out.execute("ROLLBACK")
+    out.execute("CREATE TABLE other(a)")
+    out.execute("BEGIN")
+    put(out, "a")
+    insert(out, name="b", key="k", value=1)
+    assert "there is no such object" in refusal(out, "COMMIT")[1]
+    out.execute("DROP TABLE other")
+    out.execute("VACUUM")
