@@ -9,7 +9,7 @@ import pytest
 
 import support
 from support import open_connection, rows, value
-from writing import BUSY, ENTRY, INTERRUPT, IOERR, attributes, declare, f32, insert, inside, listing, names, open_writer, put, refusal, tensors  # noqa: F401
+from writing import ENTRY, INTERRUPT, IOERR, attributes, declare, f32, insert, inside, listing, names, open_writer, put, refusal, tensors  # noqa: F401
 
 FORMATS = "'ztensor-2', 'ztensor-1.2', 'safetensors', 'gguf', 'npy', 'npz'"
 
@@ -379,55 +379,7 @@ def test_the_last_commit_replaces(db, connect):
     assert names(db, "a.zt") == ["last"] and listing(".") == ["a.zt"]
 
 
-# --------------------------------------------------------------------------------------- a COMMIT that is not the last
-
-@pytest.fixture
-def busy(connect):
-    """(writer, hold, release): a connection with a transaction whose COMMIT is busy while another one reads the database."""
-    db = connect("m.db", ENTRY)
-    db.execute("PRAGMA busy_timeout = 0")
-    db.execute("CREATE TABLE t(a)")
-    db.execute("INSERT INTO t VALUES(0), (0)")
-    declare(db, "a.zt", "mode='replace'")
-    put(db, "old")
-    reader = connect("m.db")
-    cursor = reader.execute("SELECT * FROM t")
-    cursor.fetchone()
-    db.execute("BEGIN")
-    db.execute("INSERT INTO t VALUES(1)")
-    put(db, "new")
-    assert refusal(db, "COMMIT") == (BUSY, "database is locked")
-    yield db, cursor
-    cursor.close()
-
-
-def test_a_busy_commit_is_tried_again(busy):
-    db, reading = busy
-    reading.close()
-    db.execute("COMMIT")
-    assert names(db, "a.zt") == ["new"] and value(db, "SELECT count(*) FROM t") == 3
-    assert [name for name in listing(".") if "partial" in name] == []
-
-
-def test_a_busy_commit_is_rolled_back(busy):
-    db, reading = busy
-    db.execute("ROLLBACK")
-    assert names(db, "a.zt") == ["old"]
-    reading.close()
-    put(db, "later")
-    assert names(db, "a.zt") == ["later"] and [name for name in listing(".") if "partial" in name] == []
-
-
-def test_after_a_busy_commit_rows_are_not_lost(busy):
-    """Its rows are in the file already: more of them would make another file, without the first ones."""
-    db, reading = busy
-    waits = "ztensor: a.zt: COMMIT has written it, and the database was busy: COMMIT again, or ROLLBACK"
-    assert refusal(db, "INSERT INTO out(name, data, dtype, shape) VALUES('more', x'00', 'u8', '[1]')") == (1, waits)
-    assert refusal(db, "SELECT * FROM out") == (1, waits)
-    reading.close()
-    db.execute("COMMIT")
-    assert names(db, "a.zt") == ["new"] and [name for name in listing(".") if "partial" in name] == []
-
+# ------------------------------------------------------------------------------------------------ a COMMIT that fails
 
 def test_a_progress_handler_ends_commit(db):
     declare(db, "a.zt", "mode='replace'", "encoding='zstd'", "level=19")
