@@ -40,7 +40,7 @@ STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS) $(LITTLE) -DZT_STREAM_PIECE='((si
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps deps-machines deps-torch deps-packages deps-browser demo test test-c unit oom replay sql sql-odd \
+.PHONY: all help deps deps-machines deps-torch deps-packages deps-browser demo test test-c objects unit oom replay sql sql-odd \
   sql-even faults warnings analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop \
   hosts random amalgamation test-s390x test-arm64 test-armhf windows threads tsan soak bench bench-table install wheel wheels npm deb \
   test-page test-browser test-spark test-packages clean
@@ -79,8 +79,9 @@ deps-browser:                       ## install further tools for test-browser
 demo: all                           ## audit a small collection of real files in the sqlite3 shell
 	@sh tests/demo.sh
 
-# One after the other, also with -j: they share objects, and each builds what it needs of them side by side
+# The C tests one after the other, also with -j: they share objects. So does faults, a part of sql: objects come first
 test: all                           ## run the whole test suite
+	$(SIDE_BY_SIDE) objects
 	$(SIDE_BY_SIDE) test-c sql
 
 test-c:
@@ -100,6 +101,8 @@ $(B)/ext/%.o: ext/%.c Makefile
 	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -MMD -MP -c -o $@ $<
 
 -include $(SRC:ext/%.c=$(B)/ext/%.d)
+
+objects: $(LIB:ext/%.c=$(B)/ext/%.o)
 
 # A program of the C files and objects among its prerequisites
 PROGRAM = $(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -o $@ $(filter %.c %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3
