@@ -185,7 +185,7 @@ def test_a_busy_handler_is_asked(connect):
 
 def test_readers_of_a_log_are_in_no_way(connect):
     db = connect("m.db", ENTRY)
-    db.execute("PRAGMA journal_mode = WAL")
+    assert rows(db, "PRAGMA journal_mode = WAL") == [("wal",)]
     db.execute("CREATE TABLE t(a)")
     db.execute("INSERT INTO t VALUES(0)")
     reader = connect("m.db")

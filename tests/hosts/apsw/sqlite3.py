@@ -5,7 +5,7 @@ import io
 
 import apsw
 import apsw.shell
-from apsw import (SQLITE_DENY, SQLITE_ERROR, SQLITE_FUNCTION, SQLITE_INSERT, SQLITE_INTERRUPT,  # noqa: F401
+from apsw import (SQLITE_CREATE_VTABLE, SQLITE_DENY, SQLITE_ERROR, SQLITE_FUNCTION, SQLITE_INSERT, SQLITE_INTERRUPT,  # noqa: F401
                   SQLITE_LIMIT_LENGTH, SQLITE_OK, SQLITE_PRAGMA, SQLITE_RECURSIVE, SQLITE_TOOBIG)
 
 apsw.allow_missing_dict_bindings(True)   # As sqlite3: a parameter that executescript() meets is NULL
