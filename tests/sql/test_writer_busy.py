@@ -200,12 +200,15 @@ def test_readers_of_a_log_are_in_no_way(connect):
     assert names(db, "a.zt") == ["a"] and value(reader, "SELECT count(*) FROM t") == 2
 
 
-def test_a_transaction_that_changes_no_page_holds_the_new_file_back(connect):
-    """SQLite asks for its lock later then: the file is in its place, and ROLLBACK puts the old one back."""
+@pytest.mark.parametrize("begin", [
+    ["BEGIN IMMEDIATE"], ["BEGIN", "PRAGMA user_version = 7"], ["PRAGMA cache_spill = 0", "BEGIN", "INSERT INTO main_t VALUES(1)"]])
+def test_the_new_file_is_in_place_if_sqlite_locks_the_database_later(connect, begin):
+    """No page can be written before the commit: none has changed, the first one alone, or SQLite may not. ROLLBACK puts the old file back."""
     busy = Busy(connect)
     db = busy.db
     for end, found in (("ROLLBACK", "old"), ("COMMIT", "new")):
-        db.execute("BEGIN IMMEDIATE")
+        for sql in begin:
+            db.execute(sql).fetchall()
         put(db, "new")
         assert refusal(db, "COMMIT")[0] == BUSY
         assert names(db, "a.zt") == ["new"] and len(files()) == 2
