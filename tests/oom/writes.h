@@ -35,6 +35,8 @@ static const oom_write writes[] = {
   { OUT("format='npy'") BY_SOURCE("tests/formats/npy/golden/fortran.npy", "") },
   { OUT("format='gguf', align=64") "BEGIN;" BY_DATA FILE_ATTRIBUTES "COMMIT" },
   { ALL("format='npz', order='row'") BY_DATA },
+  { .sql = "CREATE VIRTUAL TABLE temp.out USING zt_writer('file:" TARGET "', sync='off', format='npy', drop=nothing); INSERT INTO out(name, data, dtype, shape)"
+           " VALUES ('w', x'00', 'u8', '[1]')" },
 
   /* Encodings and digests */
   { OUT("format='ztensor-2', encoding='zstd', digest='sha256'") BY_SOURCE(SMALL, "") },
@@ -75,6 +77,11 @@ static const oom_write writes[] = {
   { OUT("format='npz'") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', x'00', 'u8', '[1]'), ('w', x'00', 'u8', '[1]')", .error = "there is" },
   { ALL("format='nothing'"), .error = "nothing" },
   { ALL("formats='npz'"), .error = "formats" },
+  { ALL("format='npz', encoding='zstd'"), .error = "it has 'raw' and 'deflate'" },
+  { ALL("format='npz', digest='md5'"), .error = "it has 'none'" },
+  { ALL("format='npz', level=2"), .error = "level needs encoding='deflate'" },
+  { ALL("mode='append'"), .error = "mode must be 'create', 'replace' or 'update'" },
+  { .sql = "CREATE VIRTUAL TABLE temp.out USING zt_writer('s3://bucket/x.zt')", .error = "a URL of scheme 's3' is not written" },
   { .sql = "CREATE VIRTUAL TABLE main.out USING zt_writer('" TARGET "')", .error = "for temp alone" },
   { OUT("format='npz'") BY_DATA, .before = SMALL, .error = "there is a file already" },
   { OUT("format='npy'") BY_DATA, .error = "npy" },
