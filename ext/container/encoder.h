@@ -45,7 +45,7 @@ typedef struct zt_encoder_run {
                            ** component's decoded bytes. The encoder resets it */
 
   /* Append the bytes of a component, which the draft has at that place, encoded and checked. Sets
-  ** the component's offset, length and digest in the draft. */
+  ** the component's offset, length and digest in the draft. A failure names object and role. */
   int (*part)(struct zt_encoder_run *run, uint32_t object, uint32_t place, zt_stored *out,
               zt_error *err);
   void *context;           /* part's own */

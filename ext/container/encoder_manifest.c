@@ -69,12 +69,7 @@ int zt_encoder_each(zt_encoder_run *run, zt_encoder_component append, void *cont
   for(uint32_t i=0; i<n && !err->rc; i++){
     const uint32_t object = run->order[i];
     zt_encoder_read_roles(run->draft, object, zt_text_compare, &roles);
-    for(uint32_t k=0; k<roles.n && !err->rc; k++){
-      err->object = zt_draft_name(run->draft, object);
-      err->component = roles.a[k].role;
-      append(context, object, &roles.a[k], roles.place[k]);
-    }
+    for(uint32_t k=0; k<roles.n && !err->rc; k++) append(context, object, roles.place[k]);
   }
-  err->object.z = err->component.z = NULL;
   return err->rc;
 }

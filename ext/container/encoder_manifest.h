@@ -33,8 +33,7 @@ int zt_encoder_align(zt_encoder_run *run, zt_error *err);
 int zt_encoder_check_manifest(const zt_cbor_out *manifest, zt_error *err);
 
 /* Append every component, in bytewise order of roles, by a function of the caller. */
-typedef int (*zt_encoder_component)(void *context, uint32_t object,
-                                    const zt_draft_component *component, uint32_t place);
+typedef int (*zt_encoder_component)(void *context, uint32_t object, uint32_t place);
 int zt_encoder_each(zt_encoder_run *run, zt_encoder_component append, void *context,
                     zt_error *err);
 

@@ -356,11 +356,9 @@ static int gguf_write(zt_encoder_run *run, zt_error *err){
   for(uint32_t i=0; i<zt_draft_objects(run->draft) && !err->rc; i++){
     zt_draft_component data;
     zt_stored stored;
-    const uint32_t place = zt_draft_next_component(run->draft, run->order[i], 0, &data);
-    err->object = zt_draft_name(run->draft, run->order[i]);
-    if( run->part(run, run->order[i], place, &stored, err)==SQLITE_OK ) gguf_pad(run, err);
+    const uint32_t object = run->order[i], place = zt_draft_data(run->draft, object, &data);
+    if( run->part(run, object, place, &stored, err)==SQLITE_OK ) gguf_pad(run, err);
   }
-  err->object.z = NULL;
   return err->rc;
 }
 
