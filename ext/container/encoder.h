@@ -51,6 +51,12 @@ typedef struct zt_encoder_run {
   void *context;           /* part's own */
 } zt_encoder_run;
 
+/* Append zeros up to the next multiple of `align`. */
+static inline int zt_encoder_align(zt_encoder_run *run, zt_error *err){
+  const uint64_t align = run->options->align, size = zt_output_size(run->output);
+  return zt_output_append_zeros(run->output, (align-size%align)%align, err);
+}
+
 typedef struct zt_encoder {
   const char *name;        /* As the argument `format` has it: "ztensor-2" */
   const zt_driver *driver; /* Which reads the format, */

@@ -51,11 +51,6 @@ void zt_encoder_put_shape(const zt_draft_object *object, zt_cbor_out *out){
   for(uint32_t i=0; i<object->rank; i++) zt_cbor_put_uint(out, object->shape[i]);
 }
 
-int zt_encoder_align(zt_encoder_run *run, zt_error *err){
-  const uint64_t align = run->options->align, size = zt_output_size(run->output);
-  return zt_output_append_zeros(run->output, (align-size%align)%align, err);
-}
-
 int zt_encoder_check_manifest(const zt_cbor_out *manifest, zt_error *err){
   if( err->rc || manifest->n<=ZT_MAX_MANIFEST ) return err->rc;
   return zt_fail(err, SQLITE_TOOBIG, "the manifest would have %llu bytes, more than %llu",

@@ -26,9 +26,6 @@ void zt_encoder_put_attributes(const zt_draft *draft, uint32_t object, zt_cbor_o
 /* Append `shape` and an object's. */
 void zt_encoder_put_shape(const zt_draft_object *object, zt_cbor_out *out);
 
-/* Append zeros up to the next multiple of the run's `align`. */
-int zt_encoder_align(zt_encoder_run *run, zt_error *err);
-
 /* Fail with SQLITE_TOOBIG if readers would refuse a manifest for its length. */
 int zt_encoder_check_manifest(const zt_cbor_out *manifest, zt_error *err);
 
