@@ -384,7 +384,7 @@ static int draft_open(const zt_draft_rows *r, zt_row *row, zt_supply_file *file,
   }
   i = zt_container_find(file->container, row->object);
   if( i<0 ){
-    err->path = zt_source_path(file->source) ? zt_source_path(file->source) : "<blob>";
+    err->path = zt_source_name(file->source);
     return zt_target_no_object(file->container, row->object, &interrupt, err);
   }
   *object = (uint32_t)i;

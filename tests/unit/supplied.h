@@ -72,6 +72,13 @@ static inline zt_supply_request supplied_request(supplied *s, const char *object
   return supplied_number(s, (uint32_t)found);
 }
 
+/* Begin with the file of a recipe alone, and request its object. */
+static inline zt_supply_request supplied_alone(supplied *s, recipe *r){
+  supplied_begin(s);
+  supplied_recipe(s, r);
+  return supplied_request(s, "x");
+}
+
 /* Add it; returns its number. */
 static inline uint32_t supplied_add(supplied *s, const zt_supply_request *request){
   zt_error err = ZT_ERROR_NONE;

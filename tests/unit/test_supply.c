@@ -25,9 +25,7 @@ TEST(test_a_dense_tensor_as_it_is){
   zt_supply_request q;
   uint32_t number;
   add_part(&r, "data", "f32", NULL, count_up("f32", 6));
-  supplied_begin(&s);
-  supplied_recipe(&s, &r);
-  q = supplied_request(&s, "x");
+  q = supplied_alone(&s, &r);
   q.name = ZT_TEXT("renamed");
   q.codec = ZT_CODEC_ZSTD;
   q.level = 7;
@@ -53,9 +51,7 @@ TEST(test_scalars_and_empty_tensors){
     supplied s;
     zt_supply_request q;
     add_part(&r, "data", "i16", NULL, count_up("i16", rows[i].n));
-    supplied_begin(&s);
-    supplied_recipe(&s, &r);
-    q = supplied_request(&s, "x");
+    q = supplied_alone(&s, &r);
     supplied_check(&s, supplied_add(&s, &q), "data", "i16", count_up("i16", rows[i].n), ALL_RULES);
     supplied_end(&s);
   }
@@ -72,9 +68,7 @@ static void check_cast(const char *from, const char *to, double last, const char
     if( !fault ) put_real(&expected, to, values[i]);
   }
   add_part(&r, "data", named(from)->storage, named(from)->storage==named(from)->name ? NULL : from, bytes);
-  supplied_begin(&s);
-  supplied_recipe(&s, &r);
-  q = supplied_request(&s, "x");
+  q = supplied_alone(&s, &r);
   q.as = named(to);
   if( fault ) supplied_fail(&s, supplied_add(&s, &q), "data", 0, SQLITE_ERROR, fault);
   else supplied_check(&s, supplied_add(&s, &q), "data", to, expected, 0);
@@ -98,9 +92,7 @@ TEST(test_packed_elements){
   supplied s;
   zt_supply_request q;
   add_part(&r, "data", "f32", NULL, count_up("f32", 3));
-  supplied_begin(&s);
-  supplied_recipe(&s, &r);
-  q = supplied_request(&s, "x");
+  q = supplied_alone(&s, &r);
   q.as = named("f4_e2m1");
   supplied_check(&s, supplied_add(&s, &q), "data", "f4_e2m1", blob_of("2004"), ALL_RULES);
   supplied_end(&s);
@@ -176,9 +168,7 @@ TEST(test_long_tensors_come_in_pieces){
     uint32_t number;
     for(unsigned k=0; k<MANY; k++) put_bits(&bytes, 0x3F800000u + (k%100 << 16), 4);
     add_part(&r, "data", "f32", NULL, bytes);
-    supplied_begin(&s);
-    supplied_recipe(&s, &r);
-    q = supplied_request(&s, "x");
+    q = supplied_alone(&s, &r);
     q.as = types[i] ? named(types[i]) : NULL;
     number = supplied_add(&s, &q);
     supplied_read(&s, supplied_component(&s, number, "data").supply, 0, &got, &err);
@@ -200,9 +190,7 @@ TEST(test_bools_of_the_source){
   zt_supply_request q;
   uint32_t number;
   add_part(&r, "data", "bool", NULL, blob_of("00010200"));
-  supplied_begin(&s);
-  supplied_recipe(&s, &r);
-  q = supplied_request(&s, "x");
+  q = supplied_alone(&s, &r);
   number = supplied_add(&s, &q);
   supplied_check(&s, number, "data", "bool", blob_of("00010200"), 0);
   supplied_fail(&s, number, "data", ZT_RULE_CANONICAL_VALUES, SQLITE_ERROR,
@@ -259,9 +247,7 @@ TEST(test_csr_is_kept_or_sorted){
   zt_supply_request q;
   zt_draft_object o;
   uint32_t number;
-  supplied_begin(&s);
-  supplied_recipe(&s, &r);
-  q = supplied_request(&s, "x");
+  q = supplied_alone(&s, &r);
   q.rules = ZT_RULE_U64_INDICES;
   number = supplied_add(&s, &q);
   zt_draft_object_get(s.draft, number, &o);
@@ -282,9 +268,7 @@ TEST(test_indices_of_4_bytes){
     supplied s;
     zt_supply_request q;
     uint32_t number;
-    supplied_begin(&s);
-    supplied_recipe(&s, &r);
-    q = supplied_request(&s, "x");
+    q = supplied_alone(&s, &r);
     q.rules = wide ? ZT_RULE_U64_INDICES : 0;
     number = supplied_add(&s, &q);
     supplied_check(&s, number, "indices", wide ? "u64" : "u32", NUMBERS(wide ? "u64" : "u32", 3, 0, 2), 0);
@@ -298,9 +282,7 @@ TEST(test_values_of_sparse_tensors_are_cast){
   supplied s;
   zt_supply_request q;
   uint32_t number;
-  supplied_begin(&s);
-  supplied_recipe(&s, &r);
-  q = supplied_request(&s, "x");
+  q = supplied_alone(&s, &r);
   q.as = named("f16");
   number = supplied_add(&s, &q);
   supplied_check(&s, number, "values", "f16", blob_of("003e 00c0 0044"), 0);
@@ -319,9 +301,7 @@ TEST(test_two_stored_elements_in_one_cell){
   supplied s;
   zt_supply_request q;
   uint32_t number;
-  supplied_begin(&s);
-  supplied_recipe(&s, &r);
-  q = supplied_request(&s, "x");
+  q = supplied_alone(&s, &r);
   number = supplied_add(&s, &q);
   supplied_check(&s, number, "values", "f32", blob_of("0000c03f 000000c0 00008040"), 0);
   supplied_fail(&s, number, "values", ZT_RULE_CELLS_UNIQUE, SQLITE_ERROR,
@@ -359,9 +339,7 @@ TEST(test_many_stored_elements){
     add_part(&r, "values", "u32", NULL, values);
     add_part(&r, "indices", "u64", NULL, indices);
     add_part(&r, "indptr", "u64", NULL, indptr);
-    supplied_begin(&s);
-    supplied_recipe(&s, &r);
-    q = supplied_request(&s, "x");
+    q = supplied_alone(&s, &r);
     number = supplied_add(&s, &q);
     supplied_check(&s, number, "values", "u32", v, sorted ? ALL_RULES : 0);
     supplied_check(&s, number, "indices", "u64", i, sorted ? ALL_RULES : 0);
@@ -377,9 +355,7 @@ TEST(test_coo_keeps_its_order){
   uint32_t number;
   add_part(&r, "values", "i16", NULL, blob_of("0700 ffff 0300"));
   add_part(&r, "coords", "u64", NULL, NUMBERS("u64", 1, 0, 1, /**/ 2, 0, 1, /**/ 3, 0, 3));
-  supplied_begin(&s);
-  supplied_recipe(&s, &r);
-  q = supplied_request(&s, "x");
+  q = supplied_alone(&s, &r);
   number = supplied_add(&s, &q);
   assert_int_equal(supplied_components(&s, number), 2);
   supplied_check(&s, number, "values", "i16", blob_of("0700 ffff 0300"), ALL_RULES);
@@ -397,9 +373,7 @@ TEST(test_other_ways_to_store_elements){
   blob joined = NUMBERS("u64", 0, 2, 3, /**/ 1, 3, 2);
   put_hex(&joined, "0000c03f 000000c0 00008040");
   add_part(&r, "data", "float32", NULL, joined);
-  supplied_begin(&s);
-  supplied_recipe(&s, &r);
-  q = supplied_request(&s, "x");
+  q = supplied_alone(&s, &r);
   number = supplied_add(&s, &q);
   supplied_check(&s, number, "values", "f32", blob_of("0000c03f 000000c0 00008040"), ALL_RULES);
   supplied_check(&s, number, "indices", "u64", NUMBERS("u64", 1, 3, 2), ALL_RULES);

@@ -345,9 +345,7 @@ TEST(test_interrupts){
   for(unsigned i=0; i<MANY; i++) put_le64(&coords, MANY-1-i);
   add_part(&r, "values", "f64", NULL, values);
   add_part(&r, "coords", "u64", NULL, coords);
-  supplied_begin(&s);
-  supplied_recipe(&s, &r);
-  q = supplied_request(&s, "x");
+  q = supplied_alone(&s, &r);
   number = supplied_add(&s, &q);
   check_interrupts(&s, supplied_component(&s, number, "values").supply, 0);
   check_interrupts(&s, supplied_component(&s, number, "values").supply, ZT_RULE_CELLS_UNIQUE);
