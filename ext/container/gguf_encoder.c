@@ -227,7 +227,8 @@ static bool gguf_holds(zt_dtype_id id){ return gguf_plain_number(id)>=0; }
 static int gguf_check_object(const zt_draft *d, uint32_t number, zt_error *err){
   zt_draft_object object;
   zt_draft_object_get(d, number, &object);
-  if( zt_encoder_check_name("gguf", "object", object.name, GGUF_NAME_MAX, err) ) return err->rc;
+  if( zt_encoder_check_name("gguf", "object", object.name, GGUF_NAME_MAX, err)
+   || object.kept ) return err->rc;
   if( object.rank>GGUF_RANK_MAX ){
     return zt_fail(err, SQLITE_ERROR, "gguf tensors have at most %d dimensions, and this one has"
                    " %u; give data with another shape", GGUF_RANK_MAX, object.rank);
@@ -241,19 +242,55 @@ static uint64_t gguf_padded(const zt_encoder_run *run, uint64_t n){
   return n+(align-n%align)%align;
 }
 
+/* Bytes of a type that is not known go up to the next tensor, whose info follows. The order of bytes
+** in a big-endian file is not kept. */
+static bool gguf_keeps(const zt_container *c, uint32_t object, zt_component *component){
+  const zt_gguf_state *s = zt_gguf_of(c);
+  uint64_t end = c->file_size;
+  zt_gguf_info next;
+  if( s->big ) return false;
+  if( !component->unsized ) return true;
+  if( object+1<zt_container_objects(c) ){
+    zt_gguf_read_info(c, c->objects.a[object+1], &next);
+    end = s->data+next.offset;
+  }
+  if( end<component->offset ) return false;
+  component->length = end-component->offset;
+  return true;
+}
+
+/* The stored bytes of an object, and ggml's number of its type. */
+static uint64_t gguf_data(const zt_encoder_run *run, uint32_t number, uint32_t *type){
+  zt_draft_object object;
+  zt_draft_component data;
+  zt_component kept;
+  zt_gguf_info info;
+  zt_draft_object_get(run->draft, number, &object);
+  zt_draft_data(run->draft, number, &data);
+  if( !object.kept ){
+    *type = object.layout==ZT_LAYOUT_GGML ? object.blocks->number
+          : (uint32_t)gguf_plain_number(data.element->id);
+    return data.decoded_length;
+  }
+  zt_gguf_read_info(run->kept, run->kept->objects.a[object.kept-1], &info);
+  *type = zt_gguf_u32(false, run->kept->kept.p+info.number);
+  zt_container_component(run->kept, object.kept-1, object.kept-1, ZT_COMPONENT_ALL, &kept);
+  gguf_keeps(run->kept, object.kept-1, &kept);
+  return kept.length;
+}
+
 static void gguf_put_info(zt_encoder_run *run, uint32_t number, uint64_t *offset,
                           sqlite3_str *out){
   zt_draft_object object;
-  zt_draft_component data;
+  uint32_t type;
+  const uint64_t length = gguf_data(run, number, &type);
   zt_draft_object_get(run->draft, number, &object);
-  zt_draft_data(run->draft, number, &data);
   gguf_put_text(out, object.name);
   gguf_put_number(out, object.rank, 4);
   for(uint32_t i=object.rank; i>0; i--) gguf_put_number(out, object.shape[i-1], 8);
-  gguf_put_number(out, object.layout==ZT_LAYOUT_GGML ? object.blocks->number
-                       : (uint32_t)gguf_plain_number(data.element->id), 4);
+  gguf_put_number(out, type, 4);
   gguf_put_number(out, *offset, 8);
-  *offset += gguf_padded(run, data.decoded_length);
+  *offset += gguf_padded(run, length);
 }
 
 /* The file's attribute general.alignment: 0 if it has none. */
@@ -370,6 +407,6 @@ const zt_encoder zt_encoder_gguf = {
   .name = "gguf", .driver = &zt_driver_gguf, .suffix = ".gguf",
   .defaults = { .align = GGUF_ALIGN, .codec = ZT_CODEC_RAW }, .least_align = GGUF_ALIGN_LEAST,
   .codecs = 1u<<ZT_CODEC_RAW,
-  .check_object = gguf_check_object, .check_attribute = gguf_check_attribute,
+  .keeps = gguf_keeps, .check_object = gguf_check_object, .check_attribute = gguf_check_attribute,
   .check_draft = gguf_check_draft, .compare = zt_draft_compare_names, .write = gguf_write
 };

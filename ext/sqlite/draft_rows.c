@@ -326,8 +326,8 @@ static int rows_check_format(const zt_row *row, const zt_supply_file *file, uint
 static int rows_add_source(const zt_draft_rows *r, zt_row *row, zt_draft *draft,
                            zt_supplies *supplies, uint32_t *object, zt_error *err){
   zt_supply_request request = {
-    .name = row->name, .as = row->dtype, .dense = row->dense, .keep = row->keep,
-    .bare = row->bare,
+    .name = row->name, .as = row->dtype, .dense = row->dense,
+    .keeps = row->keep ? r->encoder->keeps : NULL, .bare = row->bare,
     .rules = r->encoder->rules, .codec = row->codec, .level = row->level,
     .digest = row->digest, .budget = r->budget
   };
