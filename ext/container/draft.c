@@ -48,6 +48,7 @@ typedef struct draft_component {
 typedef struct draft_attribute {
   draft_text key, value, stored_type;
   uint32_t next;
+  bool stored, kept_key;
 } draft_attribute;
 
 /* A buffer of texts. Owned. */
@@ -230,7 +231,8 @@ int zt_draft_add_attribute(zt_draft *d, uint32_t object, const zt_draft_attribut
   rows = draft_attributes(d);
   rows[d->attributes.n] = (draft_attribute){
     .key = key, .value = draft_put(&d->bytes, attribute->value.p, attribute->value.n),
-    .stored_type = draft_put(&d->bytes, attribute->stored_type.z, attribute->stored_type.n)
+    .stored_type = draft_put(&d->bytes, attribute->stored_type.z, attribute->stored_type.n),
+    .stored = attribute->stored, .kept_key = attribute->kept_key
   };
   draft_link(list, list->last ? &rows[list->last-1].next : NULL, d->attributes.n++);
   return SQLITE_OK;
@@ -292,7 +294,8 @@ uint32_t zt_draft_next_attribute(const zt_draft *d, uint32_t object, uint32_t pl
   value = draft_get(&d->bytes, a->value);
   *out = (zt_draft_attribute){
     .key = draft_get(&d->bytes, a->key), .value = { (const uint8_t*)value.z, value.n },
-    .stored_type = draft_get(&d->bytes, a->stored_type)
+    .stored_type = draft_get(&d->bytes, a->stored_type), .stored = a->stored,
+    .kept_key = a->kept_key
   };
   return next;
 }

@@ -50,8 +50,10 @@ typedef struct zt_draft_component {
 
 typedef struct zt_draft_attribute {
   zt_text key;
-  zt_span value;                /* One CBOR item */
+  zt_span value;                /* One CBOR item; with `stored`: the format's own bytes */
   zt_text stored_type;          /* GGUF's word; n 0: by the value */
+  bool stored;                  /* The value is that of the file that is updated, */
+  bool kept_key;                /* and so is the key */
 } zt_draft_attribute;
 
 /* True if an object of a file can stay as it is when the file is written again: its stored bytes are

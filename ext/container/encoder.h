@@ -19,6 +19,7 @@
 /* A user's choices for a file. */
 typedef struct zt_encoder_options {
   uint64_t align;          /* Of parts, in bytes: a power of two */
+  bool align_given;        /* A user said so: what else states another one, contradicts */
   zt_codec_id codec;
   int level;
   unsigned digest;         /* A ZT_DIGEST_ bit; 0: none */

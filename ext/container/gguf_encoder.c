@@ -179,6 +179,11 @@ static int gguf_put_attribute(sqlite3_str *out, const zt_draft_attribute *a, zt_
   char word[GGUF_WORD];
   size_t n = 0;
   zt_text type = a->stored_type;
+  if( a->stored ){
+    gguf_put_text(out, a->key);
+    sqlite3_str_append(out, (const char*)a->value.p, (int)a->value.n);
+    return err->rc;
+  }
   zt_cbor_init(&v.cbor, a->value.p, a->value.n, err);
   if( type.n==0 ){
     zt_cbor c = v.cbor;
@@ -200,9 +205,11 @@ static int gguf_check_attribute(const zt_draft_attribute *attribute, bool of_obj
                                 zt_error *err){
   sqlite3_str *out;
   if( of_object ) return zt_encoder_fail_attribute("gguf", err);
-  if( zt_encoder_check_name("gguf", "attribute", attribute->key, GGUF_KEY_MAX, err) ){
+  if( !attribute->kept_key
+   && zt_encoder_check_name("gguf", "attribute", attribute->key, GGUF_KEY_MAX, err) ){
     return err->rc;
   }
+  if( attribute->stored ) return SQLITE_OK;
   out = sqlite3_str_new(NULL);
   gguf_put_attribute(out, attribute, err);
   if( sqlite3_str_errcode(out)==SQLITE_NOMEM ) zt_fail_nomem(err);
@@ -293,22 +300,26 @@ static void gguf_put_info(zt_encoder_run *run, uint32_t number, uint64_t *offset
   *offset += gguf_padded(run, length);
 }
 
+/* The number of an alignment; 0: it is none. Readers take those of a file that is updated (GG14). */
+static uint64_t gguf_read_align(const zt_draft_attribute *a, zt_error *err){
+  zt_cbor cbor;
+  zt_cbor_item item;
+  if( a->stored ) return a->value.n==8 ? zt_le32(a->value.p+4) : 0;
+  zt_cbor_init(&cbor, a->value.p, a->value.n, err);
+  if( !zt_cbor_next(&cbor, &item) || item.type!=ZT_CBOR_UINT || item.n<GGUF_ALIGN_LEAST
+   || item.n>ZT_ENCODER_ALIGN_MOST || (item.n & (item.n-1))!=0 ) return 0;
+  return item.n;
+}
+
 /* The file's attribute general.alignment: 0 if it has none. */
 static int gguf_stated_align(const zt_draft *draft, uint64_t *out, zt_error *err){
   zt_draft_attribute a;
-  zt_cbor cbor;
-  zt_cbor_item item;
   *out = 0;
   for(uint32_t at=0; (at = zt_draft_next_attribute(draft, ZT_DRAFT_FILE, at, &a))!=0; ){
     if( !zt_text_is(a.key, GGUF_ALIGN_KEY) ) continue;
-    zt_cbor_init(&cbor, a.value.p, a.value.n, err);
-    if( zt_cbor_next(&cbor, &item) && item.type==ZT_CBOR_UINT && item.n>=GGUF_ALIGN_LEAST
-     && item.n<=ZT_ENCODER_ALIGN_MOST && (item.n & (item.n-1))==0 ){
-      *out = item.n;
-      return SQLITE_OK;
-    }
-    return err->rc ? err->rc
-         : zt_fail(err, SQLITE_ERROR, "attribute '" GGUF_ALIGN_KEY "' must be a power of two from"
+    *out = gguf_read_align(&a, err);
+    if( *out || err->rc ) return err->rc;
+    return zt_fail(err, SQLITE_ERROR, "attribute '" GGUF_ALIGN_KEY "' must be a power of two from"
                    " %d on", GGUF_ALIGN_LEAST);
   }
   return SQLITE_OK;
@@ -319,7 +330,7 @@ static int gguf_check_draft(const zt_draft *draft, zt_error *err){
   return gguf_stated_align(draft, &align, err);
 }
 
-/* Take the alignment that an attribute states. It must be the argument's, if there is one. */
+/* Take the alignment that an attribute states. It must be the argument's, if that was given. */
 static int gguf_choose_align(const zt_encoder_run *run, zt_encoder_options *options, bool *stated,
                              zt_error *err){
   uint64_t align;
@@ -327,8 +338,9 @@ static int gguf_choose_align(const zt_encoder_run *run, zt_encoder_options *opti
   if( gguf_stated_align(run->draft, &align, err) ) return err->rc;
   *stated = align!=0;
   if( align==0 || align==options->align ) return SQLITE_OK;
-  if( options->align!=GGUF_ALIGN ){
-    return zt_fail(err, SQLITE_ERROR, "attribute '" GGUF_ALIGN_KEY "' is %llu, and align %llu",
+  if( options->align_given ){
+    return zt_fail(err, SQLITE_ERROR, "attribute '" GGUF_ALIGN_KEY "' is %llu, and align %llu;"
+                   " change one, or leave it out",
                    (unsigned long long)align, (unsigned long long)options->align);
   }
   options->align = align;

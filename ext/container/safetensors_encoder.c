@@ -12,6 +12,7 @@
 
 #include "container/encoder_checks.h"
 #include "container/encoder_kept.h"
+#include "container/safetensors.h"
 #include "core/cbor.h"
 #include "core/host.h"
 #include "core/json.h"
@@ -82,7 +83,8 @@ static int safetensors_check_object(const zt_draft *d, uint32_t number, zt_error
 static int safetensors_check_attribute(const zt_draft_attribute *attribute, bool of_object,
                                        zt_error *err){
   if( of_object ) return zt_encoder_fail_attribute("safetensors", err);
-  if( zt_encoder_check_name("safetensors", "attribute", attribute->key, SAFETENSORS_HEADER_MOST,
+  if( !attribute->kept_key
+   && zt_encoder_check_name("safetensors", "attribute", attribute->key, SAFETENSORS_HEADER_MOST,
                             err) ) return err->rc;
   if( attribute->value.n && attribute->value.p[0]>>5==ZT_CBOR_TEXT ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "safetensors holds text attributes alone; give '%.*s' as text",
@@ -130,18 +132,17 @@ static void safetensors_put_metadata(zt_encoder_run *run, sqlite3_str *out, zt_e
   sqlite3_free(a);
 }
 
-/* A type's word. One that is not known is still as it was in JSON. */
+/* A type's word, of a kept object its own. */
 static void safetensors_put_type(const zt_encoder_run *run, uint32_t number, uint32_t kept,
                                  sqlite3_str *out){
-  const int type = safetensors_type_of(run->draft, number);
-  zt_component c;
-  if( type>=0 ){
-    sqlite3_str_appendall(out, safetensors_types_sorted[type].name);
-    return;
+  zt_text word;
+  if( kept ){
+    word = zt_safetensors_word(run->kept, kept-1);
+    sqlite3_str_append(out, word.z, (int)word.n);
+  }else{
+    sqlite3_str_appendall(
+      out, safetensors_types_sorted[safetensors_type_of(run->draft, number)].name);
   }
-  zt_container_component(run->kept, kept-1, zt_container_first(run->kept, kept-1),
-                         ZT_COMPONENT_DTYPE, &c);
-  sqlite3_str_append(out, c.dtype.z, (int)c.dtype.n);
 }
 
 static void safetensors_put_tensor(zt_encoder_run *run, uint32_t number, uint64_t *offset,

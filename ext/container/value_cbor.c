@@ -115,6 +115,19 @@ int zt_value_cbor(const zt_container *c, const zt_value *value, const zt_interru
   return err->rc;
 }
 
+int zt_value_stored(const zt_container *c, const zt_value *key, const zt_value *value,
+                    zt_cbor_out *out, bool *own, zt_error *err){
+  const zt_steps *steps = c->driver->steps;
+  zt_span stored;
+  *own = false;
+  if( !steps->stored || !steps->stored(c, key, value, &stored) ){
+    return zt_value_cbor(c, value, NULL, out, err);
+  }
+  *own = !steps->stored_is_cbor;
+  zt_cbor_put_items(out, stored);
+  return err->rc;
+}
+
 /* --- From CBOR --- */
 
 static const zt_driver value_driver = {

@@ -60,7 +60,7 @@ static int zt1_check_held(const zt_draft *draft, uint32_t number, zt_error *err)
 
 static int zt1_check_attribute(const zt_draft_attribute *attribute, bool of_object, zt_error *err){
   (void)of_object;
-  return zt1_check_name("attribute", attribute->key, err);
+  return attribute->kept_key ? SQLITE_OK : zt1_check_name("attribute", attribute->key, err);
 }
 
 /* --- Manifest --- */

@@ -76,7 +76,7 @@ static int zt2_check_object(const zt_draft *draft, uint32_t number, zt_error *er
 
 static int zt2_check_attribute(const zt_draft_attribute *attribute, bool of_object, zt_error *err){
   (void)of_object;
-  return zt2_check_name(attribute->key, "attribute", err);
+  return attribute->kept_key ? SQLITE_OK : zt2_check_name(attribute->key, "attribute", err);
 }
 
 /* --- Blocks of ggml --- */

@@ -100,20 +100,27 @@ static int writer_fail_format(const char *format, zt_error *err){
   return err->rc;
 }
 
-static int writer_take_align(const zt_encoder *e, const char *value, uint64_t *out, zt_error *err){
+static int writer_take_align(const zt_encoder *e, const char *value, zt_encoder_options *out,
+                             zt_error *err){
   int64_t align;
   if( !value ) return SQLITE_OK;
   if( e->least_align==0 ){
     return zt_fail(err, SQLITE_ERROR, "%s has no use for align", e->name);
   }
   if( writer_integer("align", value, &align, err) ) return err->rc;
-  *out = (uint64_t)align;
-  if( *out>=e->least_align && *out<=ZT_ENCODER_ALIGN_MOST && (*out & (*out-1))==0 ){
-    return SQLITE_OK;
-  }
+  out->align = (uint64_t)align;
+  out->align_given = true;
+  if( out->align>=e->least_align && out->align<=ZT_ENCODER_ALIGN_MOST
+   && (out->align & (out->align-1))==0 ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "align must be a power of two from %llu to %llu, not %s",
                  (unsigned long long)e->least_align, (unsigned long long)ZT_ENCODER_ALIGN_MOST,
                  value);
+}
+
+static int writer_take_drop(const zt_writer_arguments *a, zt_error *err){
+  if( !a->drop_attributes || !a->encoder->object_attributes ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "%s has no use for drop: its objects have attributes",
+                 a->encoder->name);
 }
 
 static int writer_take_encoding(const zt_encoder *e, const writer_given *v,
@@ -154,9 +161,8 @@ static int writer_take_format(const writer_given *v, zt_writer_arguments *out, z
   by_row = out->options.by_row;
   out->options = out->encoder->defaults;
   out->options.by_row = by_row;
-  if( writer_take_align(out->encoder, v->z[WRITER_ALIGN], &out->options.align, err) ){
-    return err->rc;
-  }
+  if( writer_take_align(out->encoder, v->z[WRITER_ALIGN], &out->options, err)
+   || writer_take_drop(out, err) ) return err->rc;
   return writer_take_encoding(out->encoder, v, &out->options, err);
 }
 
