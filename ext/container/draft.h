@@ -56,9 +56,9 @@ typedef struct zt_draft_attribute {
   bool kept_key;                /* and so is the key */
 } zt_draft_attribute;
 
-/* True if an object of a file can stay as it is when the file is written again: its stored bytes are
-** copied with what the metadata say of them. Asked of each component, whose offset and length become
-** those of all stored bytes. */
+/* True if an object of a file can stay as it is when the file is written again: its stored bytes
+** are copied with what the metadata say of them. Asked of each component, whose offset and length
+** become those of all stored bytes. */
 typedef bool (*zt_encoder_keeps)(const zt_container *c, uint32_t object, zt_component *component);
 
 /* NULL: there is no memory (recorded in err). */

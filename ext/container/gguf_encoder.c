@@ -249,8 +249,8 @@ static uint64_t gguf_padded(const zt_encoder_run *run, uint64_t n){
   return n+(align-n%align)%align;
 }
 
-/* Bytes of a type that is not known go up to the next tensor, whose info follows. The order of bytes
-** in a big-endian file is not kept. */
+/* Bytes of a type that is not known go up to the next tensor, whose info follows. The order of
+** bytes in a big-endian file is not kept. */
 static bool gguf_keeps(const zt_container *c, uint32_t object, zt_component *component){
   const zt_gguf_state *s = zt_gguf_of(c);
   uint64_t end = c->file_size;
@@ -300,7 +300,7 @@ static void gguf_put_info(zt_encoder_run *run, uint32_t number, uint64_t *offset
   *offset += gguf_padded(run, length);
 }
 
-/* The number of an alignment; 0: it is none. Readers take those of a file that is updated (GG14). */
+/* The number of an alignment; 0: it is none. That of a file that is updated was read (GG14). */
 static uint64_t gguf_read_align(const zt_draft_attribute *a, zt_error *err){
   zt_cbor cbor;
   zt_cbor_item item;

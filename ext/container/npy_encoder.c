@@ -120,6 +120,7 @@ const zt_encoder zt_encoder_npy = {
   .name = "npy", .driver = &zt_driver_npy, .suffix = ".npy",
   .defaults = { .codec = ZT_CODEC_RAW }, .codecs = 1u<<ZT_CODEC_RAW,
   .rules = ZT_RULE_CANONICAL_VALUES,
-  .keeps = zt_encoder_keeps_all, .check_object = npy_check_object, .check_attribute = npy_check_attribute,
+  .keeps = zt_encoder_keeps_all,
+  .check_object = npy_check_object, .check_attribute = npy_check_attribute,
   .check_draft = npy_check_draft, .compare = zt_draft_compare_names, .write = npy_write
 };

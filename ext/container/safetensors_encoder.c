@@ -76,7 +76,8 @@ static int safetensors_check_object(const zt_draft *d, uint32_t number, zt_error
   zt_draft_object object;
   zt_draft_object_get(d, number, &object);
   if( zt_encoder_check_name("safetensors", "object", name, SAFETENSORS_HEADER_MOST, err)
-   || object.kept || zt_encoder_check_dense("safetensors", d, number, safetensors_holds, err) ) return err->rc;
+   || object.kept
+   || zt_encoder_check_dense("safetensors", d, number, safetensors_holds, err) ) return err->rc;
   return safetensors_check_count(d, number, err);
 }
 
@@ -217,6 +218,7 @@ const zt_encoder zt_encoder_safetensors = {
   .name = "safetensors", .driver = &zt_driver_safetensors, .suffix = ".safetensors",
   .defaults = { .codec = ZT_CODEC_RAW }, .codecs = 1u<<ZT_CODEC_RAW,
   .rules = ZT_RULE_CANONICAL_VALUES,
-  .keeps = zt_encoder_keeps_all, .check_object = safetensors_check_object, .check_attribute = safetensors_check_attribute,
+  .keeps = zt_encoder_keeps_all,
+  .check_object = safetensors_check_object, .check_attribute = safetensors_check_attribute,
   .compare = safetensors_compare, .write = safetensors_write
 };

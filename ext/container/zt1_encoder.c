@@ -59,8 +59,8 @@ static int zt1_check_held(const zt_draft *draft, uint32_t number, zt_error *err)
 }
 
 static int zt1_check_attribute(const zt_draft_attribute *attribute, bool of_object, zt_error *err){
-  (void)of_object;
-  return attribute->kept_key ? SQLITE_OK : zt1_check_name("attribute", attribute->key, err);
+  if( !attribute->kept_key && zt1_check_name("attribute", attribute->key, err) ) return err->rc;
+  return zt_encoder_check_depth(attribute, of_object, false, err);
 }
 
 /* --- Manifest --- */
@@ -185,6 +185,7 @@ const zt_encoder zt_encoder_zt1 = {
   .least_align = 64, .codecs = 1u<<ZT_CODEC_RAW | 1u<<ZT_CODEC_ZSTD,
   .digests = ZT_DIGEST_CRC32C | ZT_DIGEST_SHA256, .object_attributes = true,
   .rules = ZT_RULE_CANONICAL_VALUES | ZT_RULE_U64_INDICES | ZT_RULE_DECODED_LENGTH,
-  .keeps = zt_encoder_keeps_all, .check_object = zt1_check_held, .check_attribute = zt1_check_attribute,
+  .keeps = zt_encoder_keeps_all, .check_object = zt1_check_held,
+  .check_attribute = zt1_check_attribute,
   .compare = zt_draft_compare_names, .write = zt1_write
 };

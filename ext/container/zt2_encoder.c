@@ -75,8 +75,8 @@ static int zt2_check_object(const zt_draft *draft, uint32_t number, zt_error *er
 }
 
 static int zt2_check_attribute(const zt_draft_attribute *attribute, bool of_object, zt_error *err){
-  (void)of_object;
-  return attribute->kept_key ? SQLITE_OK : zt2_check_name(attribute->key, "attribute", err);
+  if( !attribute->kept_key && zt2_check_name(attribute->key, "attribute", err) ) return err->rc;
+  return zt_encoder_check_depth(attribute, of_object, true, err);
 }
 
 /* --- Blocks of ggml --- */
@@ -323,6 +323,7 @@ const zt_encoder zt_encoder_zt2 = {
   .digests = ZT_DIGEST_XXH3 | ZT_DIGEST_SHA256, .object_attributes = true,
   .rules = ZT_RULE_CELLS_UNIQUE | ZT_RULE_ORDER | ZT_RULE_CANONICAL_VALUES
          | ZT_RULE_DIGEST_OF_DECODED,
-  .keeps = zt_encoder_keeps_all, .check_object = zt2_check_object, .check_attribute = zt2_check_attribute,
+  .keeps = zt_encoder_keeps_all,
+  .check_object = zt2_check_object, .check_attribute = zt2_check_attribute,
   .complete = zt2_complete, .compare = zt_draft_compare_names, .write = zt2_write
 };

@@ -113,10 +113,14 @@ static int rows_read_options(const zt_draft_rows *r, sqlite3_value **v, zt_row *
 /* --- A tensor of a file --- */
 
 static int rows_read_source(sqlite3_value **v, zt_row *out, zt_error *err){
-  static const int without[] = { ZT_ROW_SHAPE, ZT_ROW_COMPONENT, ZT_ROW_VALUE, ZT_ROW_TYPE,
+  static const int without[] = { ZT_ROW_COMPONENT, ZT_ROW_VALUE, ZT_ROW_TYPE,
                                  ZT_ROW_STORED_TYPE, -1 };
   out->from = ZT_ROW_FROM_SOURCE;
   out->source = v[ZT_ROW_SOURCE];
+  if( rows_has(v, ZT_ROW_SHAPE) ){
+    return zt_fail(err, SQLITE_ERROR, "a tensor with a source has that one's shape; only data can"
+                   " have another");
+  }
   if( rows_without(v, without, "a tensor with a source", err)
    || rows_text(v, ZT_ROW_OBJECT, &out->object, err)
    || rows_text(v, ZT_ROW_FORMAT, &out->format, err) ) return err->rc;

@@ -101,11 +101,27 @@ int zt_writer_read(zt_writer *w, sqlite3_value **columns, sqlite3_stmt *stored, 
   return zt_row_read(&w->rows, columns, out, err);
 }
 
+/* A row on its way into the table. */
+typedef struct writer_storing {
+  zt_writer *w;
+  zt_row row;
+  zt_stored_row stored;
+  zt_draft *draft;
+  zt_supplies supplies;
+  char *shape;
+  uint8_t *bytes;                /* Owned; NULL: the row's are the caller's */
+  bool replace;
+  bool stays;                    /* An UPDATE leaves its name alone */
+} writer_storing;
+
 /* --- Checks --- */
 
-/* A row with bytes of an object of that name is there: a component may join others. */
-static int writer_check_other(zt_writer *w, const zt_row *row, sqlite3_int64 old, bool replace,
-                              const zt_stored_row *stored, zt_error *err){
+/* A row with bytes of an object of that name is there: a component may join others. An UPDATE
+** changes the shape of one after the other: COMMIT compares those that stay with their object. */
+static int writer_check_other(writer_storing *storing, sqlite3_int64 old, zt_error *err){
+  zt_writer *w = storing->w;
+  const zt_row *row = &storing->row;
+  const zt_stored_row *stored = &storing->stored;
   int rc;
   sqlite3_stmt *s;
   zt_text format, shape;
@@ -119,12 +135,13 @@ static int writer_check_other(zt_writer *w, const zt_row *row, sqlite3_int64 old
     format = zt_value_text(sqlite3_column_value(s, ZT_STORED_FORMAT));
     shape = zt_value_text(sqlite3_column_value(s, ZT_STORED_SHAPE));
     if( !format.z || !shape.z ) return zt_fail_nomem(err);
-    if( zt_text_equal(format, stored->format) && zt_text_equal(shape, stored->shape) ){
+    if( storing->stays
+     || (zt_text_equal(format, stored->format) && zt_text_equal(shape, stored->shape)) ){
       return SQLITE_OK;
     }
     return zt_fail(err, SQLITE_ERROR, "its components differ in format or shape");
   }
-  if( replace && part[0]=='T' && row->layout==ZT_LAYOUT_DENSE ) return SQLITE_OK;
+  if( storing->replace && part[0]=='T' && row->layout==ZT_LAYOUT_DENSE ) return SQLITE_OK;
   return zt_fail(err, SQLITE_CONSTRAINT, "there is an object of this name");
 }
 
@@ -177,18 +194,6 @@ static int writer_describe(const zt_draft *draft, uint32_t object, zt_stored_row
 }
 
 /* --- Storing --- */
-
-/* A row on its way into the table. */
-typedef struct writer_storing {
-  zt_writer *w;
-  zt_row row;
-  zt_stored_row stored;
-  zt_draft *draft;
-  zt_supplies supplies;
-  char *shape;
-  uint8_t *bytes;                /* Owned; NULL: the row's are the caller's */
-  bool replace;
-} writer_storing;
 
 /* Check the row against the format, and learn what it will be. */
 static int writer_check(writer_storing *s, zt_error *err){
@@ -252,7 +257,7 @@ static int writer_store(writer_storing *s, writer_values *v, sqlite3_int64 old, 
                         zt_error *err){
   if( writer_place(s->w, v, &s->row, err) || zt_row_read(&s->w->rows, v->column, &s->row, err)
    || writer_keep_object(v, &s->row, err) || writer_fetch(s, err) || writer_check(s, err)
-   || writer_check_other(s->w, &s->row, old, s->replace, &s->stored, err)
+   || writer_check_other(s, old, err)
    || writer_spool(s, err) ) return err->rc;
   s->stored.columns = v->column;
   s->stored.row = &s->row;
@@ -271,6 +276,7 @@ int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_
   writer_storing s = {
     .w = w, .row = { .source_number = UINT32_MAX },
     .stored = { .id = new, .source = WRITER_NONE, .offset = WRITER_NONE, .length = WRITER_NONE },
+    .stays = old!=0 && sqlite3_value_nochange(values[ZT_ROW_NAME]),
     .replace = !loaded && sqlite3_vtab_on_conflict(w->connection->db)==SQLITE_REPLACE
   };
   memcpy(v.column, values, sizeof(v.column));

@@ -544,7 +544,8 @@ static bool supply_is_digested_as_stored(const zt_component *c){
 static bool supply_is_digested(const supply_reading *r, const zt_component *c){
   const zt_object *o = r->object;
   const bool whole = c->codec==ZT_CODEC_RAW || (c->rules & ZT_RULE_DIGEST_OF_DECODED);
-  const bool same = r->supply->kind==ZT_SUPPLY_CONTENT || (r->supply->kind==ZT_SUPPLY_ELEMENTS && o->layout==ZT_LAYOUT_DENSE && !o->has_strides
+  const bool same = r->supply->kind==ZT_SUPPLY_CONTENT
+    || (r->supply->kind==ZT_SUPPLY_ELEMENTS && o->layout==ZT_LAYOUT_DENSE && !o->has_strides
      && !o->conjugate && !o->negate && c->element==r->supply->as);
   if( r->supply->kind==ZT_SUPPLY_STORED ) return supply_is_digested_as_stored(c);
   return whole && same && c->skip==0 && c->behind==0 && zt_text_is(c->byte_order, "little");

@@ -16,10 +16,32 @@ static int write_check_attributes(const zt_write *w, uint32_t object, zt_error *
   return SQLITE_OK;
 }
 
+/* A shape that overflows 64 bits cannot be read. Nor can libraries read one with a 0 whose other
+** dimensions overflow: they compute strides before they look at the number of elements. */
+static int write_check_shape(const zt_write *w, uint32_t number, const zt_draft_object *o,
+                             zt_error *err){
+  uint64_t n = 1, bytes = 0;
+  bool empty = false, fits = true;
+  zt_draft_component c;
+  for(uint32_t i=0; i<o->rank; i++){
+    empty |= o->shape[i]==0;
+    if( o->shape[i] && !zt_mul64(n, o->shape[i], &n) ) fits = false;
+  }
+  if( !fits && !empty ){
+    return zt_fail(err, SQLITE_ERROR, "the shape has more than 2^64 elements");
+  }
+  zt_draft_data(w->draft, number, &c);
+  if( !empty || (fits && n<=INT64_MAX && (!c.element || (zt_dtype_size(c.element, n, &bytes)
+                                                         && bytes<=INT64_MAX))) ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "the shape overflows: its dimensions besides 0 make more than"
+                 " 2^63 bytes");
+}
+
 int zt_write_check_object(const zt_write *w, uint32_t object, zt_error *err){
   zt_draft_object o;
   zt_draft_object_get(w->draft, object, &o);
   err->object = o.name;
+  if( !o.kept && write_check_shape(w, object, &o, err) ) return err->rc;
   if( (!o.kept_name && w->encoder->check_object(w->draft, object, err))
    || write_check_attributes(w, object, err) ) return err->rc;
   if( w->encoder->complete && !o.kept ) w->encoder->complete(w->draft, object, err);
