@@ -123,7 +123,8 @@ static int output_refuse(const char *path, zt_output_mode mode, zt_kind kind, in
     return zt_fail(err, SQLITE_ERROR, "there is no such file to update");
   }
   if( n && zt_os_exists(path)==0 ){
-    return zt_fail(err, SQLITE_ERROR, "is a symbolic link to a file that does not exist");
+    return zt_fail(err, SQLITE_ERROR, "is a symbolic link that leads to no file; remove it, or"
+                   " write to the path that it names");
   }
   if( n && *zt_path_name(path)==0 ) return zt_fail(err, SQLITE_ERROR, "is not a file's name");
   return SQLITE_OK;

@@ -85,10 +85,20 @@ int zt_rows_complete(const zt_draft_rows *r, zt_draft *draft, zt_supplies *suppl
 int zt_row_check(const zt_draft_rows *r, zt_row *row, zt_draft *draft, zt_supplies *supplies,
                  uint32_t object, zt_error *err);
 
-/* The meanings of a user's words for encoding, digest and level in a format. */
+/* The meanings of a user's words for format, encoding, digest and level. A message lists the words
+** that there are. */
+int zt_rows_format(zt_text word, const zt_encoder **out, zt_error *err);
 int zt_rows_codec(const zt_encoder *encoder, zt_text word, zt_codec_id *out, zt_error *err);
 int zt_rows_digest(const zt_encoder *encoder, zt_text word, unsigned *out, zt_error *err);
-int zt_rows_level(zt_codec_id codec, int64_t level, int *out, zt_error *err);
+int zt_rows_level(const zt_encoder *encoder, zt_codec_id codec, int64_t level, int *out,
+                  zt_error *err);
+
+/* Record a failure: the text, and the names of the formats behind it. */
+int zt_rows_fail_formats(const char *text, zt_error *err);
+
+/* Append a word to a list in a message: 'A', 'B' or 'C'. last: what stands before the last word,
+** such as " or "; NULL: this is not the last. */
+void zt_rows_list(sqlite3_str *list, const char *word, const char *last);
 
 /* Supplies over these sources. */
 zt_supplies zt_rows_supplies(const zt_draft_rows *r);

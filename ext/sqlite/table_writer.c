@@ -22,7 +22,8 @@
 ** Such a table is in temp, and only with the entry point sqlite3_ztensor_write_init. Rows are
 ** checked when they come, and kept in a table of SQLite's (writer_rows.h). All is written in xSync,
 ** whose errors reach the user and end the transaction: SQLite drops those of xCommit. After that,
-** xCommit forgets the old file, and xRollback puts it back.
+** xCommit forgets the old file, and xRollback puts it back. SQLite locks the databases after xSync,
+** and may find them busy; so xSync has it lock them before the target changes (writer_commit.c).
 */
 #include "sqlite/module.h"
 #include "sqlite/tables.h"
@@ -325,9 +326,19 @@ static int writer_rollback(sqlite3_vtab *p){
   return SQLITE_OK;
 }
 
+/* Rows are SQLite's, and so are their savepoints. These tell what becomes of the file. */
 static int writer_savepoint(sqlite3_vtab *p, int n){
-  (void)p;
-  (void)n;
+  ((zt_writer*)p)->savepoints = n+1;
+  return SQLITE_OK;
+}
+
+static int writer_release(sqlite3_vtab *p, int n){
+  ((zt_writer*)p)->savepoints = n;
+  return SQLITE_OK;
+}
+
+static int writer_rollback_to(sqlite3_vtab *p, int n){
+  zt_writer_rollback_to((zt_writer*)p, n);
   return SQLITE_OK;
 }
 
@@ -339,6 +350,6 @@ const zt_module zt_module_writer = {
     .xEof = writer_eof, .xColumn = writer_column, .xRowid = writer_rowid,
     .xUpdate = writer_update, .xBegin = writer_begin, .xSync = writer_sync,
     .xCommit = writer_commit, .xRollback = writer_rollback, .xRename = writer_rename,
-    .xSavepoint = writer_savepoint, .xRelease = writer_savepoint, .xRollbackTo = writer_savepoint,
+    .xSavepoint = writer_savepoint, .xRelease = writer_release, .xRollbackTo = writer_rollback_to,
     .xShadowName = writer_shadow_name }
 };

@@ -19,7 +19,10 @@ typedef struct zt_writer {
   bool begun;                    /* xBegin was called */
   zt_budget budget;
   zt_draft_rows rows;            /* rows.sources is owned; NULL: no row came yet */
+  int savepoints;                /* Those that are open */
   zt_output *output;             /* The file, from xSync on; owned */
+  bool placed;                   /* And its target is it */
+  int made_in;                   /* Savepoints that were open when it was made */
 } zt_writer;
 
 /* Columns of the table. */
@@ -41,8 +44,13 @@ typedef struct zt_writer_loaded {
 int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_value **values,
                     const zt_writer_loaded *loaded, sqlite3_int64 *id, zt_error *err);
 
-/* Write the rows to the target. The old file can be put back until the output is kept. */
+/* Write the rows to the target. The old file can be put back until the output is kept. SQLITE_BUSY,
+** without a message: another connection reads a database that the transaction changes; the
+** transaction stays, the target is as it was, and the next call goes on from there. */
 int zt_writer_commit(zt_writer *w, zt_error *err);
+
+/* Savepoint n, and those in it, are undone, and n is open again. */
+void zt_writer_rollback_to(zt_writer *w, int n);
 
 /* Forget the transaction's files. */
 void zt_writer_end(zt_writer *w);

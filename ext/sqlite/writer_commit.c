@@ -7,8 +7,8 @@ int zt_writer_begin(zt_writer *w, zt_error *err){
   int rc;
   if( w->output ){
     err->path = w->arguments.path;
-    return zt_fail(err, SQLITE_ERROR, "COMMIT has written it, and the database was busy: COMMIT"
-                   " again, or ROLLBACK");
+    return zt_fail(err, SQLITE_ERROR, "COMMIT has begun, and the database was busy: COMMIT again,"
+                   " or ROLLBACK");
   }
   if( w->rows.sources ) return SQLITE_OK;
   err->path = w->arguments.path;
@@ -24,11 +24,23 @@ int zt_writer_begin(zt_writer *w, zt_error *err){
   return err->rc;
 }
 
-void zt_writer_end(zt_writer *w){
+/* Forget the file; the target is as it was. */
+static void writer_forget(zt_writer *w){
   zt_output_close(w->output);
-  zt_write_sources_free(w->rows.sources);
   w->output = NULL;
+  w->placed = false;
+}
+
+void zt_writer_end(zt_writer *w){
+  writer_forget(w);
+  zt_write_sources_free(w->rows.sources);
   w->rows.sources = NULL;
+  w->savepoints = 0;
+}
+
+void zt_writer_rollback_to(zt_writer *w, int n){
+  if( n<w->made_in ) writer_forget(w);   /* Its rows are back, or undone */
+  w->savepoints = n+1;
 }
 
 /* --- The draft --- */
@@ -68,8 +80,27 @@ static int writer_write(zt_writer *w, zt_draft *draft, zt_supplies *supplies, zt
    || writer_add_all(w, true, draft, supplies, err)
    || zt_rows_complete(&w->rows, draft, supplies, err) || zt_write_check(&write, err)
    || zt_output_open(w->arguments.path, w->arguments.mode, w->arguments.sync, &w->output, err)
-   || zt_write_to(&write, w->output, err) || zt_output_sync(w->output, err) ) return err->rc;
-  return zt_output_place(w->output, err);
+   || zt_write_to(&write, w->output, err) ) return err->rc;
+  return zt_output_sync(w->output, err);
+}
+
+/* Make the file, which is not yet the target. */
+static int writer_make(zt_writer *w, zt_error *err){
+  zt_supplies supplies;
+  zt_draft *draft;
+  zt_connection_enter(w->connection);
+  zt_write_sources_look_again(w->rows.sources);
+  w->budget = zt_connection_budget(w->connection);
+  supplies = zt_rows_supplies(&w->rows);
+  supplies.spool = zt_write_sources_spooled(w->rows.sources);
+  draft = zt_draft_new(err);
+  if( draft ) writer_write(w, draft, &supplies, err);
+  zt_writer_rows_reset(w->stored);
+  zt_draft_free(draft);
+  zt_supplies_clear(&supplies);
+  zt_connection_leave(w->connection);
+  w->made_in = w->savepoints;
+  return err->rc;
 }
 
 /* True if the transaction has something to write. */
@@ -78,27 +109,46 @@ static bool writer_has_rows(zt_writer *w, int *rc){
   return zt_writer_rows_marked(w->stored, ZT_WRITER_CHANGED, rc) && !*rc;
 }
 
-int zt_writer_commit(zt_writer *w, zt_error *err){
-  zt_supplies supplies;
-  zt_draft *draft;
-  int rc = SQLITE_OK;
-  if( !w->rows.sources ) return SQLITE_OK;
-  err->path = w->arguments.path;
-  if( writer_has_rows(w, &rc) ){
-    zt_output_close(w->output);   /* Of a COMMIT that was busy, before a ROLLBACK TO */
-    w->output = NULL;
-    zt_connection_enter(w->connection);
-    zt_write_sources_look_again(w->rows.sources);
-    w->budget = zt_connection_budget(w->connection);
-    supplies = zt_rows_supplies(&w->rows);
-    supplies.spool = zt_write_sources_spooled(w->rows.sources);
-    draft = zt_draft_new(err);
-    if( draft ) writer_write(w, draft, &supplies, err);
-    zt_writer_rows_reset(w->stored);
-    zt_draft_free(draft);
-    zt_supplies_clear(&supplies);
-    zt_connection_leave(w->connection);
+/* --- The databases --- */
+
+/* True if the transaction may change a database other than temp. */
+static bool writer_changes_databases(sqlite3 *db){
+#if SQLITE_VERSION_NUMBER>=3039000
+  if( sqlite3_libversion_number()>=3039000 ){
+    const char *name;
+    for(int i=0; (name = sqlite3_db_name(db, i))!=NULL; i++){
+      if( i!=1 && sqlite3_txn_state(db, name)==SQLITE_TXN_WRITE ) return true;
+    }
+    return false;
   }
+#endif
+  (void)db;
+  return true;
+}
+
+/* Have SQLite take the locks that it needs for its own commit, which it otherwise does after xSync.
+** It takes them when it writes pages to a database, before that to commit. */
+static int writer_lock_databases(zt_writer *w, zt_error *err){
+  sqlite3 *db = w->connection->db;
+  const int rc = writer_changes_databases(db) ? sqlite3_db_cacheflush(db) : SQLITE_OK;
+  switch( rc & 0xff ){
+    case SQLITE_OK: return SQLITE_OK;
+    case SQLITE_CANTOPEN: return SQLITE_OK;   /* Of temp, which needs no file until it is large */
+    case SQLITE_BUSY: return err->rc = rc;
+    case SQLITE_NOMEM: return zt_fail_nomem(err);
+    default: return zt_fail(err, rc, "the database: %s", sqlite3_errstr(rc));
+  }
+}
+
+int zt_writer_commit(zt_writer *w, zt_error *err){
+  int rc = SQLITE_OK;
+  if( !w->rows.sources || w->placed ) return SQLITE_OK;
+  err->path = w->arguments.path;
+  if( !w->output && writer_has_rows(w, &rc) ) writer_make(w, err);
   if( rc==SQLITE_OK && !err->rc ) rc = zt_writer_rows_clear(w->stored);
-  return rc && !err->rc ? zt_writer_fail(w, rc, err) : err->rc;
+  if( rc && !err->rc ) return zt_writer_fail(w, rc, err);
+  if( err->rc || !w->output || writer_lock_databases(w, err)
+   || zt_output_place(w->output, err) ) return err->rc;
+  w->placed = true;
+  return SQLITE_OK;
 }
