@@ -76,6 +76,7 @@ static bool blobs_add(zt_blobs *out, zt_blob blob){
 int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs *out,
                   zt_error *err){
   bool sorted = true;
+  uint64_t offsets = 0;
   *out = (zt_blobs){
     .a = sqlite3_malloc64(((uint64_t)zt_container_components(c)+1)*sizeof(*out->a)),
     .end = zt_container_begin(c)
@@ -92,11 +93,13 @@ int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs
                              &component);
       out->unsized |= component.unsized;
       if( component.length==0 || component.scattered ) continue;
+      if( !component.shard.z ) offsets |= component.offset;
       sorted &= blobs_add(out,
                           (zt_blob){ component.offset, component.length,
                                      zt_container_shard_number(c, component.shard), i, k });
     }
   }
+  out->alignment = offsets & (~offsets+1);
   if( zt_container_manifest_length(c) ){
     sorted &= blobs_add(out,
                         (zt_blob){ zt_container_manifest_offset(c), zt_container_manifest_length(c),

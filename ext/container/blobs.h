@@ -20,6 +20,8 @@ typedef struct zt_blobs {
   uint32_t n;
   uint32_t next;                 /* Index of the next one */
   uint32_t furthest;             /* Index of the earlier blob of this file with the maximum end */
+  uint64_t alignment;            /* The greatest power of two that all components of this file
+                                 ** stand at multiples of; 0: it has none */
   bool unsized;                  /* Some components of unknown length are not included */
   uint64_t end;                  /* That maximum; at first the header's end */
 } zt_blobs;

@@ -57,7 +57,8 @@ enum {
   ZT_RULE_U64_INDICES = 0x20,       /* Index components are u64 */
   ZT_RULE_DECODED_LENGTH = 0x40,    /* Encoded components state their decoded length */
   ZT_RULE_NO_GAP = 0x80,            /* Every byte belongs to a component or the manifest */
-  ZT_RULE_VIEWS = 0x100             /* Components may share some of their bytes */
+  ZT_RULE_VIEWS = 0x100,            /* Components may share some of their bytes */
+  ZT_RULE_ANY_ALIGNMENT = 0x200     /* No limit on the bytes that align a component */
 };
 
 typedef struct zt_object {

@@ -30,7 +30,9 @@ typedef struct draft_object {
   draft_text format;
   const zt_ggml_type *blocks;
   uint32_t shape;            /* Index in the array of shapes */
+  uint32_t kept;
   uint8_t rank, layout;
+  bool kept_name;
   draft_list components, attributes;
 } draft_object;
 
@@ -40,11 +42,13 @@ typedef struct draft_component {
   uint64_t decoded_length, offset, length;
   uint32_t supply, next;
   uint8_t codec, level, digest;
+  bool elsewhere;
 } draft_component;
 
 typedef struct draft_attribute {
   draft_text key, value, stored_type;
   uint32_t next;
+  bool stored, kept_key;
 } draft_attribute;
 
 /* A buffer of texts. Owned. */
@@ -156,7 +160,8 @@ int zt_draft_add_object(zt_draft *d, const zt_draft_object *object, uint32_t *nu
   o = draft_objects(d)+*number;
   *o = (draft_object){
     .format = draft_put(&d->bytes, object->format.z, object->format.n), .blocks = object->blocks,
-    .shape = d->shapes.n, .rank = (uint8_t)object->rank, .layout = (uint8_t)object->layout
+    .shape = d->shapes.n, .rank = (uint8_t)object->rank, .layout = (uint8_t)object->layout,
+    .kept = object->kept, .kept_name = object->kept_name
   };
   if( object->rank ){
     memcpy((uint64_t*)d->shapes.a+d->shapes.n, object->shape, object->rank*sizeof(uint64_t));
@@ -193,7 +198,8 @@ int zt_draft_add_component(zt_draft *d, uint32_t object, const zt_draft_componen
     .role = draft_put(&d->bytes, component->role.z, component->role.n),
     .element = component->element, .decoded_length = component->decoded_length,
     .supply = component->supply, .codec = (uint8_t)component->codec,
-    .level = (uint8_t)component->level, .digest = (uint8_t)component->digest
+    .level = (uint8_t)component->level, .digest = (uint8_t)component->digest,
+    .elsewhere = component->elsewhere
   };
   draft_link(list, list->last ? &rows[list->last-1].next : NULL, d->components.n++);
   return SQLITE_OK;
@@ -225,7 +231,8 @@ int zt_draft_add_attribute(zt_draft *d, uint32_t object, const zt_draft_attribut
   rows = draft_attributes(d);
   rows[d->attributes.n] = (draft_attribute){
     .key = key, .value = draft_put(&d->bytes, attribute->value.p, attribute->value.n),
-    .stored_type = draft_put(&d->bytes, attribute->stored_type.z, attribute->stored_type.n)
+    .stored_type = draft_put(&d->bytes, attribute->stored_type.z, attribute->stored_type.n),
+    .stored = attribute->stored, .kept_key = attribute->kept_key
   };
   draft_link(list, list->last ? &rows[list->last-1].next : NULL, d->attributes.n++);
   return SQLITE_OK;
@@ -253,7 +260,7 @@ void zt_draft_object_get(const zt_draft *d, uint32_t object, zt_draft_object *ou
   *out = (zt_draft_object){
     .name = zt_draft_name(d, object), .layout = (zt_layout_id)o->layout,
     .format = draft_get(&d->bytes, o->format), .blocks = o->blocks, .rank = o->rank,
-    .shape = (const uint64_t*)d->shapes.a+o->shape
+    .shape = (const uint64_t*)d->shapes.a+o->shape, .kept = o->kept, .kept_name = o->kept_name
   };
 }
 
@@ -263,6 +270,7 @@ void zt_draft_component_get(const zt_draft *d, uint32_t place, zt_draft_componen
     .role = draft_get(&d->bytes, c->role), .element = c->element,
     .decoded_length = c->decoded_length, .codec = (zt_codec_id)c->codec, .level = c->level,
     .digest = c->digest, .supply = c->supply, .offset = c->offset, .length = c->length,
+    .elsewhere = c->elsewhere,
     .digest_text = draft_get(&d->digests, c->digest_text)
   };
 }
@@ -286,7 +294,8 @@ uint32_t zt_draft_next_attribute(const zt_draft *d, uint32_t object, uint32_t pl
   value = draft_get(&d->bytes, a->value);
   *out = (zt_draft_attribute){
     .key = draft_get(&d->bytes, a->key), .value = { (const uint8_t*)value.z, value.n },
-    .stored_type = draft_get(&d->bytes, a->stored_type)
+    .stored_type = draft_get(&d->bytes, a->stored_type), .stored = a->stored,
+    .kept_key = a->kept_key
   };
   return next;
 }

@@ -27,13 +27,19 @@ typedef struct zt_draft_object {
   const zt_ggml_type *blocks;   /* For ZT_LAYOUT_GGML; otherwise NULL */
   uint32_t rank;
   const uint64_t *shape;        /* rank numbers */
+  uint32_t kept;                /* 0: a new object. Else 1 and the index of the one in the file that
+                                ** is updated, which keeps its stored bytes and its metadata, */
+  bool kept_name;               /* and its name */
 } zt_draft_object;
+
+#define ZT_DRAFT_UNKNOWN UINT64_MAX
 
 /* How a component is stored. The encoder sets the last three when its bytes are written. */
 typedef struct zt_draft_component {
   zt_text role;
   const zt_dtype *element;      /* NULL: bytes without a type */
-  uint64_t decoded_length;
+  uint64_t decoded_length;      /* ZT_DRAFT_UNKNOWN: of a kept object, if no one knows */
+  bool elsewhere;               /* Of a kept object: its bytes are in a shard, and stay there */
   zt_codec_id codec;
   int level;                    /* Of the codec */
   unsigned digest;              /* A ZT_DIGEST_ bit; 0: none */
@@ -44,9 +50,16 @@ typedef struct zt_draft_component {
 
 typedef struct zt_draft_attribute {
   zt_text key;
-  zt_span value;                /* One CBOR item */
+  zt_span value;                /* One CBOR item; with `stored`: the format's own bytes */
   zt_text stored_type;          /* GGUF's word; n 0: by the value */
+  bool stored;                  /* The value is that of the file that is updated, */
+  bool kept_key;                /* and so is the key */
 } zt_draft_attribute;
+
+/* True if an object of a file can stay as it is when the file is written again: its stored bytes
+** are copied with what the metadata say of them. Asked of each component, whose offset and length
+** become those of all stored bytes. */
+typedef bool (*zt_encoder_keeps)(const zt_container *c, uint32_t object, zt_component *component);
 
 /* NULL: there is no memory (recorded in err). */
 zt_draft *zt_draft_new(zt_error *err);

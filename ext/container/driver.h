@@ -59,6 +59,11 @@ typedef struct zt_steps {
 
   /* As zt_walk_stored_type(). NULL: the format has no words for types. */
   zt_text (*stored_type)(zt_walk *w, const zt_value *value);
+
+  /* The bytes of the value of a key of attributes, as the file has them and its encoder writes them
+  ** again. False: they cannot be written so. NULL: never. */
+  bool (*stored)(const zt_container *c, const zt_value *key, const zt_value *value, zt_span *out);
+  bool stored_is_cbor;
 } zt_steps;
 
 #define ZT_DRIVER_RULES 5

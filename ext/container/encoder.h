@@ -19,6 +19,7 @@
 /* A user's choices for a file. */
 typedef struct zt_encoder_options {
   uint64_t align;          /* Of parts, in bytes: a power of two */
+  bool align_given;        /* A user said so: what else states another one, contradicts */
   zt_codec_id codec;
   int level;
   unsigned digest;         /* A ZT_DIGEST_ bit; 0: none */
@@ -37,6 +38,7 @@ typedef struct zt_stored {
 typedef struct zt_encoder_run {
   zt_draft *draft;
   const zt_encoder_options *options;
+  const zt_container *kept;   /* The file of the draft's kept objects; NULL: there are none */
   const uint32_t *order;   /* The numbers of all objects in the file's order */
   zt_output *output;
   const zt_interrupt *interrupt;
@@ -69,7 +71,11 @@ typedef struct zt_encoder {
   bool object_attributes;  /* Objects may have attributes */
   unsigned rules;          /* ZT_RULE_ bits that values must obey (container.h) */
 
-  /* Fail unless the format can hold the object with its components, as far as it has them yet. */
+  /* For objects of a file that the encoder's driver reads. */
+  zt_encoder_keeps keeps;
+
+  /* Fail unless the format can hold the object with its components, as far as it has them yet. Of a
+  ** kept object, its name is in question alone. */
   int (*check_object)(const zt_draft *draft, uint32_t object, zt_error *err);
 
   /* Fail unless the format can hold the attribute, of the file or of an object. */

@@ -45,6 +45,25 @@ void zt_encoder_put_attributes(const zt_draft *draft, uint32_t object, zt_cbor_o
   sqlite3_free(a);
 }
 
+/* The value lies in the maps `attributes` and of the root; of an object, also in `objects` and the
+** object's. */
+int zt_encoder_check_depth(const zt_draft_attribute *attribute, bool of_object, bool strict,
+                           zt_error *err){
+  const int around = of_object ? 4 : 2;
+  zt_error unused = ZT_ERROR_NONE;
+  zt_cbor c;
+  zt_cbor_init(&c, attribute->value.p, attribute->value.n, &unused);
+  if( strict ) zt_cbor_make_strict(&c);
+  c.depth = around;
+  if( zt_cbor_skip(&c) ) return SQLITE_OK;
+  if( unused.rc==SQLITE_NOMEM ) zt_fail_nomem(err);
+  zt_error_clear(&unused);
+  return err->rc ? err->rc
+       : zt_fail(err, SQLITE_ERROR, "attribute '%.*s' is nested deeper than %d levels, which"
+                 " readers refuse; make it flatter, or text", zt_shown(attribute->key),
+                 attribute->key.z, c.max_depth-around);
+}
+
 void zt_encoder_put_shape(const zt_draft_object *object, zt_cbor_out *out){
   zt_cbor_put_text(out, ZT_TEXT("shape"));
   zt_cbor_put_head(out, ZT_CBOR_ARRAY, object->rank);
@@ -64,7 +83,9 @@ int zt_encoder_each(zt_encoder_run *run, zt_encoder_component append, void *cont
   for(uint32_t i=0; i<n && !err->rc; i++){
     const uint32_t object = run->order[i];
     zt_encoder_read_roles(run->draft, object, zt_text_compare, &roles);
-    for(uint32_t k=0; k<roles.n && !err->rc; k++) append(context, object, roles.place[k]);
+    for(uint32_t k=0; k<roles.n && !err->rc; k++){
+      append(context, object, &roles.a[k], roles.place[k]);
+    }
   }
   return err->rc;
 }

@@ -23,6 +23,10 @@ void zt_encoder_read_roles(const zt_draft *draft, uint32_t object,
 /* Append `attributes` and the map of an object's, or the file's; nothing if there are none. */
 void zt_encoder_put_attributes(const zt_draft *draft, uint32_t object, zt_cbor_out *out);
 
+/* Fail if readers would refuse an attribute's value for its depth; strict: those of zTensor 2. */
+int zt_encoder_check_depth(const zt_draft_attribute *attribute, bool of_object, bool strict,
+                           zt_error *err);
+
 /* Append `shape` and an object's. */
 void zt_encoder_put_shape(const zt_draft_object *object, zt_cbor_out *out);
 
@@ -30,7 +34,8 @@ void zt_encoder_put_shape(const zt_draft_object *object, zt_cbor_out *out);
 int zt_encoder_check_manifest(const zt_cbor_out *manifest, zt_error *err);
 
 /* Append every component, in bytewise order of roles, by a function of the caller. */
-typedef int (*zt_encoder_component)(void *context, uint32_t object, uint32_t place);
+typedef int (*zt_encoder_component)(void *context, uint32_t object,
+                                    const zt_draft_component *component, uint32_t place);
 int zt_encoder_each(zt_encoder_run *run, zt_encoder_component append, void *context,
                     zt_error *err);
 

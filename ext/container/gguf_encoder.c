@@ -179,6 +179,11 @@ static int gguf_put_attribute(sqlite3_str *out, const zt_draft_attribute *a, zt_
   char word[GGUF_WORD];
   size_t n = 0;
   zt_text type = a->stored_type;
+  if( a->stored ){
+    gguf_put_text(out, a->key);
+    sqlite3_str_append(out, (const char*)a->value.p, (int)a->value.n);
+    return err->rc;
+  }
   zt_cbor_init(&v.cbor, a->value.p, a->value.n, err);
   if( type.n==0 ){
     zt_cbor c = v.cbor;
@@ -200,9 +205,11 @@ static int gguf_check_attribute(const zt_draft_attribute *attribute, bool of_obj
                                 zt_error *err){
   sqlite3_str *out;
   if( of_object ) return zt_encoder_fail_attribute("gguf", err);
-  if( zt_encoder_check_name("gguf", "attribute", attribute->key, GGUF_KEY_MAX, err) ){
+  if( !attribute->kept_key
+   && zt_encoder_check_name("gguf", "attribute", attribute->key, GGUF_KEY_MAX, err) ){
     return err->rc;
   }
+  if( attribute->stored ) return SQLITE_OK;
   out = sqlite3_str_new(NULL);
   gguf_put_attribute(out, attribute, err);
   if( sqlite3_str_errcode(out)==SQLITE_NOMEM ) zt_fail_nomem(err);
@@ -227,7 +234,8 @@ static bool gguf_holds(zt_dtype_id id){ return gguf_plain_number(id)>=0; }
 static int gguf_check_object(const zt_draft *d, uint32_t number, zt_error *err){
   zt_draft_object object;
   zt_draft_object_get(d, number, &object);
-  if( zt_encoder_check_name("gguf", "object", object.name, GGUF_NAME_MAX, err) ) return err->rc;
+  if( zt_encoder_check_name("gguf", "object", object.name, GGUF_NAME_MAX, err)
+   || object.kept ) return err->rc;
   if( object.rank>GGUF_RANK_MAX ){
     return zt_fail(err, SQLITE_ERROR, "gguf tensors have at most %d dimensions, and this one has"
                    " %u; give data with another shape", GGUF_RANK_MAX, object.rank);
@@ -236,38 +244,78 @@ static int gguf_check_object(const zt_draft *d, uint32_t number, zt_error *err){
   return zt_encoder_check_dense("gguf", d, number, gguf_holds, err);
 }
 
+/* Bytes of a type that is not known go up to the next tensor, whose info follows. The order of
+** bytes in a big-endian file is not kept. */
+static bool gguf_keeps(const zt_container *c, uint32_t object, zt_component *component){
+  const zt_gguf_state *s = zt_gguf_of(c);
+  uint64_t end = c->file_size;
+  zt_gguf_info next;
+  if( s->big ) return false;
+  if( !component->unsized ) return true;
+  if( object+1<zt_container_objects(c) ){
+    zt_gguf_read_info(c, c->objects.a[object+1], &next);
+    end = s->data+next.offset;
+  }
+  if( end<component->offset ) return false;
+  component->length = end-component->offset;
+  return true;
+}
+
+/* The stored bytes of an object, and ggml's number of its type. */
+static uint64_t gguf_data(const zt_encoder_run *run, uint32_t number, uint32_t *type){
+  zt_draft_object object;
+  zt_draft_component data;
+  zt_component kept;
+  zt_gguf_info info;
+  zt_draft_object_get(run->draft, number, &object);
+  zt_draft_data(run->draft, number, &data);
+  if( !object.kept ){
+    *type = object.layout==ZT_LAYOUT_GGML ? object.blocks->number
+          : (uint32_t)gguf_plain_number(data.element->id);
+    return data.decoded_length;
+  }
+  zt_gguf_read_info(run->kept, run->kept->objects.a[object.kept-1], &info);
+  *type = zt_gguf_u32(false, run->kept->kept.p+info.number);
+  zt_container_component(run->kept, object.kept-1, object.kept-1, ZT_COMPONENT_ALL, &kept);
+  gguf_keeps(run->kept, object.kept-1, &kept);
+  return kept.length;
+}
+
 static void gguf_put_info(zt_encoder_run *run, uint32_t number, uint64_t *offset,
                           sqlite3_str *out){
   const uint64_t align = run->options->align;
   zt_draft_object object;
-  zt_draft_component data;
+  uint32_t type;
+  const uint64_t length = gguf_data(run, number, &type);
   zt_draft_object_get(run->draft, number, &object);
-  zt_draft_data(run->draft, number, &data);
   gguf_put_text(out, object.name);
   gguf_put_number(out, object.rank, 4);
   for(uint32_t i=object.rank; i>0; i--) gguf_put_number(out, object.shape[i-1], 8);
-  gguf_put_number(out, object.layout==ZT_LAYOUT_GGML ? object.blocks->number
-                       : (uint32_t)gguf_plain_number(data.element->id), 4);
+  gguf_put_number(out, type, 4);
   gguf_put_number(out, *offset, 8);
-  *offset += data.decoded_length+(align-data.decoded_length%align)%align;
+  *offset += length+(align-length%align)%align;
+}
+
+/* The number of an alignment; 0: it is none. That of a file that is updated was read (GG14). */
+static uint64_t gguf_read_align(const zt_draft_attribute *a, zt_error *err){
+  zt_cbor cbor;
+  zt_cbor_item item;
+  if( a->stored ) return a->value.n==8 ? zt_le32(a->value.p+4) : 0;
+  zt_cbor_init(&cbor, a->value.p, a->value.n, err);
+  if( !zt_cbor_next(&cbor, &item) || item.type!=ZT_CBOR_UINT || item.n<GGUF_ALIGN_LEAST
+   || item.n>ZT_ENCODER_ALIGN_MOST || (item.n & (item.n-1))!=0 ) return 0;
+  return item.n;
 }
 
 /* The file's attribute general.alignment: 0 if it has none. */
 static int gguf_stated_align(const zt_draft *draft, uint64_t *out, zt_error *err){
   zt_draft_attribute a;
-  zt_cbor cbor;
-  zt_cbor_item item;
   *out = 0;
   for(uint32_t at=0; (at = zt_draft_next_attribute(draft, ZT_DRAFT_FILE, at, &a))!=0; ){
     if( !zt_text_is(a.key, GGUF_ALIGN_KEY) ) continue;
-    zt_cbor_init(&cbor, a.value.p, a.value.n, err);
-    if( zt_cbor_next(&cbor, &item) && item.type==ZT_CBOR_UINT && item.n>=GGUF_ALIGN_LEAST
-     && item.n<=ZT_ENCODER_ALIGN_MOST && (item.n & (item.n-1))==0 ){
-      *out = item.n;
-      return SQLITE_OK;
-    }
-    return err->rc ? err->rc
-         : zt_fail(err, SQLITE_ERROR, "attribute '" GGUF_ALIGN_KEY "' must be a power of two from"
+    *out = gguf_read_align(&a, err);
+    if( *out || err->rc ) return err->rc;
+    return zt_fail(err, SQLITE_ERROR, "attribute '" GGUF_ALIGN_KEY "' must be a power of two from"
                    " %d on", GGUF_ALIGN_LEAST);
   }
   return SQLITE_OK;
@@ -278,7 +326,7 @@ static int gguf_check_draft(const zt_draft *draft, zt_error *err){
   return gguf_stated_align(draft, &align, err);
 }
 
-/* Take the alignment that an attribute states. It must be the argument's, if there is one. */
+/* Take the alignment that an attribute states. It must be the argument's, if that was given. */
 static int gguf_choose_align(const zt_encoder_run *run, zt_encoder_options *options, bool *stated,
                              zt_error *err){
   uint64_t align;
@@ -286,8 +334,9 @@ static int gguf_choose_align(const zt_encoder_run *run, zt_encoder_options *opti
   if( gguf_stated_align(run->draft, &align, err) ) return err->rc;
   *stated = align!=0;
   if( align==0 || align==options->align ) return SQLITE_OK;
-  if( options->align!=GGUF_ALIGN ){
-    return zt_fail(err, SQLITE_ERROR, "attribute '" GGUF_ALIGN_KEY "' is %llu, and align %llu",
+  if( options->align_given ){
+    return zt_fail(err, SQLITE_ERROR, "attribute '" GGUF_ALIGN_KEY "' is %llu, and align %llu;"
+                   " change one, or leave it out",
                    (unsigned long long)align, (unsigned long long)options->align);
   }
   options->align = align;
@@ -359,6 +408,6 @@ const zt_encoder zt_encoder_gguf = {
   .name = "gguf", .driver = &zt_driver_gguf, .suffix = ".gguf",
   .defaults = { .align = GGUF_ALIGN, .codec = ZT_CODEC_RAW }, .least_align = GGUF_ALIGN_LEAST,
   .codecs = 1u<<ZT_CODEC_RAW,
-  .check_object = gguf_check_object, .check_attribute = gguf_check_attribute,
+  .keeps = gguf_keeps, .check_object = gguf_check_object, .check_attribute = gguf_check_attribute,
   .check_draft = gguf_check_draft, .compare = zt_draft_compare_names, .write = gguf_write
 };

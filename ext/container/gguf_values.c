@@ -252,4 +252,17 @@ static zt_text gguf_stored_type(zt_walk *w, const zt_value *value){
   return (zt_text){ z, n+depth };
 }
 
-const zt_steps zt_gguf_steps = { gguf_enter, gguf_next, gguf_skip, gguf_stored_type };
+/* The value of a key with its type, which is in front of it. Files are written little-endian. */
+static bool gguf_stored(const zt_container *c, const zt_value *key, const zt_value *value,
+                        zt_span *out){
+  const size_t at = (size_t)value->at-ZT_GGUF_HEADER;
+  (void)key;
+  if( zt_gguf_of(c)->big || value->kind>=ZT_GGUF_TYPES ) return false;
+  *out = (zt_span){ c->kept.p+at-4, gguf_behind(c, value->kind, at)-at+4 };
+  return true;
+}
+
+const zt_steps zt_gguf_steps = {
+  .enter = gguf_enter, .next = gguf_next, .skip = gguf_skip, .stored_type = gguf_stored_type,
+  .stored = gguf_stored
+};

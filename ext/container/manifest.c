@@ -161,6 +161,21 @@ void zt_manifest_skip(zt_walk *w, const zt_value *value){
   w->at = zt_manifest_position(w->container, cbor.p);
 }
 
+/* A value follows its key, with its tags. */
+static bool manifest_stored(const zt_container *c, const zt_value *key, const zt_value *value,
+                            zt_span *out){
+  zt_error unused = ZT_ERROR_NONE;
+  zt_cbor cbor = zt_manifest_decoder(c, (size_t)key->at, 0, &unused);
+  (void)value;
+  zt_cbor_skip(&cbor);
+  out->p = cbor.p;
+  zt_cbor_skip(&cbor);
+  out->n = (size_t)(cbor.p-out->p);
+  assert( !unused.rc );
+  return true;
+}
+
 const zt_steps zt_manifest_steps = {
-  zt_manifest_enter, zt_manifest_next, zt_manifest_skip, NULL
+  .enter = zt_manifest_enter, .next = zt_manifest_next, .skip = zt_manifest_skip,
+  .stored = manifest_stored, .stored_is_cbor = true
 };

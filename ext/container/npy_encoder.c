@@ -9,6 +9,7 @@
 #include "container/npy_encoder.h"
 
 #include "container/encoder_checks.h"
+#include "container/encoder_kept.h"
 #include "core/host.h"
 
 #define NPY_BEFORE 10             /* Bytes in front of the header's text */
@@ -19,6 +20,9 @@
 static bool npy_holds(zt_dtype_id id){ return zt_dtype_numpy(id).n>0; }
 
 int zt_npy_check_object(const char *format, const zt_draft *draft, uint32_t object, zt_error *err){
+  zt_draft_object o;
+  zt_draft_object_get(draft, object, &o);
+  if( o.kept ) return SQLITE_OK;
   return zt_encoder_check_dense(format, draft, object, npy_holds, err);
 }
 
@@ -64,12 +68,14 @@ static size_t npy_put_header(const zt_draft *draft, uint32_t number, uint8_t out
   return n;
 }
 
-int zt_npy_write_array(zt_encoder_run *run, uint32_t object, zt_stored *out, uint64_t *decoded,
-                       zt_error *err){
+int zt_npy_write_array(zt_encoder_run *run, uint32_t object, zt_span kept, zt_stored *out,
+                       uint64_t *decoded, zt_error *err){
   uint8_t header[NPY_HEADER];
   zt_draft_component data;
   const uint32_t place = zt_draft_data(run->draft, object, &data);
-  run->prefix = (zt_span){ header, npy_put_header(run->draft, object, header) };
+  zt_draft_object o;
+  zt_draft_object_get(run->draft, object, &o);
+  run->prefix = o.kept ? kept : (zt_span){ header, npy_put_header(run->draft, object, header) };
   *decoded = run->prefix.n+data.decoded_length;
   run->part(run, object, place, out, err);
   run->prefix = (zt_span){ NULL, 0 };
@@ -95,9 +101,15 @@ static int npy_check_draft(const zt_draft *draft, zt_error *err){
 }
 
 static int npy_write(zt_encoder_run *run, zt_error *err){
+  zt_span header = { NULL, 0 };
+  zt_component data;
   zt_stored stored;
   uint64_t decoded;
-  return zt_npy_write_array(run, run->order[0], &stored, &decoded, err);
+  if( run->kept ){   /* Its elements follow the header, which is kept */
+    zt_container_component(run->kept, 0, 0, ZT_COMPONENT_OFFSET, &data);
+    header = (zt_span){ run->kept->kept.p, (size_t)data.offset };
+  }
+  return zt_npy_write_array(run, run->order[0], header, &stored, &decoded, err);
 }
 
 extern const zt_driver zt_driver_npy;
@@ -106,6 +118,7 @@ const zt_encoder zt_encoder_npy = {
   .name = "npy", .driver = &zt_driver_npy, .suffix = ".npy",
   .defaults = { .codec = ZT_CODEC_RAW }, .codecs = 1u<<ZT_CODEC_RAW,
   .rules = ZT_RULE_CANONICAL_VALUES,
+  .keeps = zt_encoder_keeps_all,
   .check_object = npy_check_object, .check_attribute = npy_check_attribute,
   .check_draft = npy_check_draft, .compare = zt_draft_compare_names, .write = npy_write
 };

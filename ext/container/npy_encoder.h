@@ -12,8 +12,9 @@ int zt_npy_check_object(const char *format, const zt_draft *draft, uint32_t obje
 int zt_npy_fail_attribute(const char *format, const zt_draft_attribute *attribute, bool of_object,
                           zt_error *err);
 
-/* Append an array: its header and its elements, which are one part. *decoded is their length. */
-int zt_npy_write_array(zt_encoder_run *run, uint32_t object, zt_stored *out, uint64_t *decoded,
-                       zt_error *err);
+/* Append an array: its header and its elements, which are one part. *decoded is their length. kept:
+** the header in front of the bytes of a kept object. */
+int zt_npy_write_array(zt_encoder_run *run, uint32_t object, zt_span kept, zt_stored *out,
+                       uint64_t *decoded, zt_error *err);
 
 #endif

@@ -4,7 +4,8 @@
 **   file    := { local array } { entry } end     ; an array is NAME.npy (npy_encoder.c), stored or
 **                                                ; deflated
 **   local   := a local header, always with the sizes of zip64. Sizes and CRC are filled in when the
-**              array is written
+**              array is written. Members of a file that is updated keep their bytes, as they are
+**              stored, with CRC and sizes
 **   entry   := of the central directory; zip64 for sizes and offsets beyond 2^31-1
 **   end     := of the directory, after those of zip64 if there are more than 65,535 members, or the
 **              directory is longer than 2^31-1 bytes or begins behind them
@@ -13,6 +14,7 @@
 #include "container/npy_encoder.h"
 
 #include "container/encoder_checks.h"
+#include "container/encoder_kept.h"
 #include "container/zip.h"
 #include "core/host.h"
 
@@ -113,23 +115,44 @@ static int npz_append_local(zt_encoder_run *run, uint32_t object, zt_error *err)
 
 /* Facts of a written member that the draft does not keep. */
 typedef struct npz_written {
-  uint32_t crc, prefix;      /* prefix: bytes of the array's header */
+  uint64_t decoded;          /* Bytes of the array with its header, */
+  uint32_t crc;              /* and theirs */
 } npz_written;
+
+/* The facts of a member that is kept, which its archive's directory states. */
+static npz_written npz_kept(const zt_encoder_run *run, uint32_t kept){
+  npz_written out = { .crc = 0 };
+  zt_component c;
+  zt_container_component(run->kept, kept, zt_container_first(run->kept, kept), ZT_COMPONENT_ALL,
+                         &c);
+  out.decoded = c.codec==ZT_CODEC_RAW ? c.length : c.skip+c.decoded_length+c.behind;
+  for(size_t i=0; i<8; i++){   /* "crc32:" and eight digits (npz.c) */
+    const char digit = c.digest.z[6+i];
+    out.crc = out.crc<<4 | (uint32_t)(digit<='9' ? digit-'0' : digit-'a'+10);
+  }
+  return out;
+}
+
+/* Deflated or stored, and the directory tells how long it is. */
+static bool npz_keeps(const zt_container *c, uint32_t object, zt_component *component){
+  return zt_encoder_keeps_all(c, object, component)
+      && (component->codec==ZT_CODEC_RAW || component->codec==ZT_CODEC_DEFLATE);
+}
 
 static int npz_append_member(zt_encoder_run *run, uint32_t object, npz_written *out,
                              zt_error *err){
   const uint64_t local = zt_output_size(run->output);
   uint8_t bytes[4], sizes[16];
-  uint64_t decoded;
-  zt_draft_component data;
+  const zt_span none = { NULL, 0 };   /* The bytes of a kept member begin with its header */
+  zt_draft_object o;
   zt_stored stored;
+  zt_draft_object_get(run->draft, object, &o);
   if( npz_append_local(run, object, err)
-   || zt_npy_write_array(run, object, &stored, &decoded, err) ) return err->rc;
+   || zt_npy_write_array(run, object, none, &stored, &out->decoded, err) ) return err->rc;
   out->crc = stored.crc32;
-  zt_draft_data(run->draft, object, &data);
-  out->prefix = (uint32_t)(decoded-data.decoded_length);
-  npz_put_le(bytes, stored.crc32, 4);
-  npz_put_le(npz_put_le(sizes, decoded, 8), stored.length, 8);
+  if( o.kept ) *out = npz_kept(run, o.kept-1);
+  npz_put_le(bytes, out->crc, 4);
+  npz_put_le(npz_put_le(sizes, out->decoded, 8), stored.length, 8);
   if( zt_output_patch(run->output, local+NPZ_LOCAL_CRC, (zt_span){ bytes, 4 }, err) ){
     return err->rc;
   }
@@ -203,11 +226,10 @@ static int npz_append_directory(zt_encoder_run *run, const npz_written *members,
     const uint32_t object = run->order[i];
     const size_t nName = zt_draft_name(run->draft, object).n+NPZ_SUFFIX_SIZE;
     zt_draft_component data;
-    npz_entry e = { .crc = members[i].crc };
+    npz_entry e = { .crc = members[i].crc, .decoded = members[i].decoded };
     zt_draft_data(run->draft, object, &data);
     e.local = data.offset-NPZ_EXTRA-nName-NPZ_LOCAL;
     e.stored = data.length;
-    e.decoded = members[i].prefix+data.decoded_length;
     npz_append_entry(run, object, &e, err);
   }
   return err->rc ? err->rc : npz_append_end(run, offset, err);
@@ -232,6 +254,6 @@ const zt_encoder zt_encoder_npz = {
   .name = "npz", .driver = &zt_driver_npz, .suffix = ".npz",
   .defaults = { .codec = ZT_CODEC_RAW, .level = NPZ_LEVEL },
   .codecs = 1u<<ZT_CODEC_RAW | 1u<<ZT_CODEC_DEFLATE, .rules = ZT_RULE_CANONICAL_VALUES,
-  .check_object = npz_check_object, .check_attribute = npz_check_attribute,
+  .keeps = npz_keeps, .check_object = npz_check_object, .check_attribute = npz_check_attribute,
   .check_draft = npz_check_draft, .compare = zt_draft_compare_names, .write = npz_write
 };

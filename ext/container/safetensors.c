@@ -19,6 +19,8 @@
 ** and dtype. Objects come in the order of their bytes; those that begin at the same byte come in
 ** the header's order.
 */
+#include "container/safetensors.h"
+
 #include "container/builder.h"
 #include "container/dtype.h"
 #include "container/json_values.h"
@@ -589,6 +591,12 @@ static void safetensors_object(const zt_container *c, uint32_t i, zt_object *out
   safetensors_tensor_of(c, i, SAFETENSORS_SHAPE, &t);
   out->format = ZT_TEXT("dense");
   out->layout = ZT_LAYOUT_DENSE;
+}
+
+zt_text zt_safetensors_word(const zt_container *c, uint32_t i){
+  safetensors_tensor t = { 0 };
+  safetensors_tensor_of(c, i, SAFETENSORS_DTYPE, &t);
+  return t.dtype.raw;
 }
 
 /* An unknown type is shown as stored. */

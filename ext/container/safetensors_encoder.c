@@ -5,11 +5,14 @@
 **   file   := header_length u64le, header, data
 **   header := JSON, padded with spaces to a multiple of 8:
 **             {"__metadata__":{key:text},name:{"dtype":..,"shape":[..],"data_offsets":[..]}}
-**   data   := tensors by type, widest first, and by name; no byte between two
+**   data   := tensors by type, widest first, and by name; no byte between two. Those of a file that
+**             is updated may be of types that are not known; they come last
 */
 #include "container/encoder.h"
 
 #include "container/encoder_checks.h"
+#include "container/encoder_kept.h"
+#include "container/safetensors.h"
 #include "core/cbor.h"
 #include "core/host.h"
 #include "core/json.h"
@@ -42,11 +45,11 @@ static int safetensors_place(zt_dtype_id id){
 
 static bool safetensors_holds(zt_dtype_id id){ return safetensors_place(id)>=0; }
 
-/* The place of an object's type, which was checked. */
+/* The place of an object's type, which was checked; -1: a kept object has another type. */
 static int safetensors_type_of(const zt_draft *d, uint32_t object){
   zt_draft_component data;
   zt_draft_data(d, object, &data);
-  return safetensors_place(data.element->id);
+  return data.element ? safetensors_place(data.element->id) : -1;
 }
 
 /* The library cannot read a tensor whose last byte has spare bits. */
@@ -70,7 +73,10 @@ static int safetensors_check_object(const zt_draft *d, uint32_t number, zt_error
   if( zt_text_is(name, "__metadata__") ){
     return zt_fail(err, SQLITE_ERROR, "safetensors cannot hold a tensor of this name; rename it");
   }
+  zt_draft_object object;
+  zt_draft_object_get(d, number, &object);
   if( zt_encoder_check_name("safetensors", "object", name, SAFETENSORS_HEADER_MOST, err)
+   || object.kept
    || zt_encoder_check_dense("safetensors", d, number, safetensors_holds, err) ) return err->rc;
   return safetensors_check_count(d, number, err);
 }
@@ -78,7 +84,8 @@ static int safetensors_check_object(const zt_draft *d, uint32_t number, zt_error
 static int safetensors_check_attribute(const zt_draft_attribute *attribute, bool of_object,
                                        zt_error *err){
   if( of_object ) return zt_encoder_fail_attribute("safetensors", err);
-  if( zt_encoder_check_name("safetensors", "attribute", attribute->key, SAFETENSORS_HEADER_MOST,
+  if( !attribute->kept_key
+   && zt_encoder_check_name("safetensors", "attribute", attribute->key, SAFETENSORS_HEADER_MOST,
                             err) ) return err->rc;
   if( attribute->value.n && attribute->value.p[0]>>5==ZT_CBOR_TEXT ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "safetensors holds text attributes alone; give '%.*s' as text",
@@ -126,6 +133,19 @@ static void safetensors_put_metadata(zt_encoder_run *run, sqlite3_str *out, zt_e
   sqlite3_free(a);
 }
 
+/* A type's word, of a kept object its own. */
+static void safetensors_put_type(const zt_encoder_run *run, uint32_t number, uint32_t kept,
+                                 sqlite3_str *out){
+  zt_text word;
+  if( kept ){
+    word = zt_safetensors_word(run->kept, kept-1);
+    sqlite3_str_append(out, word.z, (int)word.n);
+  }else{
+    sqlite3_str_appendall(
+      out, safetensors_types_sorted[safetensors_type_of(run->draft, number)].name);
+  }
+}
+
 static void safetensors_put_tensor(zt_encoder_run *run, uint32_t number, uint64_t *offset,
                                    sqlite3_str *out){
   zt_draft_object object;
@@ -133,8 +153,9 @@ static void safetensors_put_tensor(zt_encoder_run *run, uint32_t number, uint64_
   zt_draft_object_get(run->draft, number, &object);
   zt_draft_data(run->draft, number, &data);
   safetensors_put_text(out, object.name);
-  sqlite3_str_appendf(out, ":{\"dtype\":\"%s\",\"shape\":[",
-                      safetensors_types_sorted[safetensors_type_of(run->draft, number)].name);
+  sqlite3_str_appendall(out, ":{\"dtype\":\"");
+  safetensors_put_type(run, number, object.kept, out);
+  sqlite3_str_appendall(out, "\",\"shape\":[");
   for(uint32_t i=0; i<object.rank; i++){
     sqlite3_str_appendf(out, "%s%llu", i ? "," : "", object.shape[i]);
   }
@@ -195,6 +216,7 @@ const zt_encoder zt_encoder_safetensors = {
   .name = "safetensors", .driver = &zt_driver_safetensors, .suffix = ".safetensors",
   .defaults = { .codec = ZT_CODEC_RAW }, .codecs = 1u<<ZT_CODEC_RAW,
   .rules = ZT_RULE_CANONICAL_VALUES,
+  .keeps = zt_encoder_keeps_all,
   .check_object = safetensors_check_object, .check_attribute = safetensors_check_attribute,
   .compare = safetensors_compare, .write = safetensors_write
 };

@@ -2,6 +2,7 @@
 #include "container/value_cbor.h"
 
 #include <assert.h>
+#include "container/manifest.h"
 #include "core/cbor_order.h"
 
 #define VALUE_CBOR_POLL 256   /* Values between checks for an interrupt */
@@ -109,5 +110,18 @@ int zt_value_cbor(const zt_container *c, const zt_value *value, const zt_interru
   value_put_alone(&v, value);
   zt_cbor_order_clear(&v.order);
   if( err->rc ) out->n = n;
+  return err->rc;
+}
+
+int zt_value_stored(const zt_container *c, const zt_value *key, const zt_value *value,
+                    zt_cbor_out *out, bool *own, zt_error *err){
+  const zt_steps *steps = c->driver->steps;
+  zt_span stored;
+  *own = false;
+  if( !steps->stored || !steps->stored(c, key, value, &stored) ){
+    return zt_value_cbor(c, value, NULL, out, err);
+  }
+  *own = !steps->stored_is_cbor;
+  zt_cbor_put_items(out, stored);
   return err->rc;
 }

@@ -18,4 +18,10 @@
 int zt_value_cbor(const zt_container *c, const zt_value *value, const zt_interrupt *interrupt,
                   zt_cbor_out *out, zt_error *err);
 
+/* Append the value of a key of attributes, for a file of the same format. *own: as the file has it,
+** and the format has no CBOR; else it is CBOR: that of the file, with tags and whatever else
+** zt_value_cbor() refuses or makes equal, or of a format without CBOR that of zt_value_cbor(). */
+int zt_value_stored(const zt_container *c, const zt_value *key, const zt_value *value,
+                    zt_cbor_out *out, bool *own, zt_error *err);
+
 #endif

@@ -121,7 +121,9 @@ static bool zt0_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *value
   return false;
 }
 
-static const zt_steps zt0_steps = { zt_manifest_enter, zt0_next, zt_manifest_skip, NULL };
+static const zt_steps zt0_steps = {
+  .enter = zt_manifest_enter, .next = zt0_next, .skip = zt_manifest_skip
+};
 
 /* --- Layouts --- */
 

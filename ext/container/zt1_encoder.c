@@ -7,7 +7,9 @@
 **   size     := u64le                                ; bytes of the manifest
 */
 #include "container/encoder_checks.h"
+#include "container/encoder_kept.h"
 #include "container/encoder_manifest.h"
+#include "container/manifest.h"
 #include "core/host.h"
 
 #define ZT1_SIGNATURE "ZTEN1000"
@@ -41,7 +43,7 @@ static int zt1_check_held(const zt_draft *draft, uint32_t number, zt_error *err)
   zt_draft_object object;
   zt_draft_component component;
   zt_draft_object_get(draft, number, &object);
-  if( zt1_check_name("object", object.name, err) ) return err->rc;
+  if( zt1_check_name("object", object.name, err) || object.kept ) return err->rc;
   if( zt1_layout_word(&object).n==0 ) return zt_encoder_fail_layout("ztensor-1.2", &object, err);
   if( object.layout==ZT_LAYOUT_DENSE ){
     return zt_encoder_check_dense("ztensor-1.2", draft, number, zt1_holds, err);
@@ -57,8 +59,8 @@ static int zt1_check_held(const zt_draft *draft, uint32_t number, zt_error *err)
 }
 
 static int zt1_check_attribute(const zt_draft_attribute *attribute, bool of_object, zt_error *err){
-  (void)of_object;
-  return zt1_check_name("attribute", attribute->key, err);
+  if( !attribute->kept_key && zt1_check_name("attribute", attribute->key, err) ) return err->rc;
+  return zt_encoder_check_depth(attribute, of_object, false, err);
 }
 
 /* --- Manifest --- */
@@ -97,13 +99,25 @@ static void zt1_put_component(zt_cbor_out *o, const zt_draft_component *c){
   }
 }
 
+/* The driver's number of an object is the position of its map. */
+static void zt1_put_kept(zt1_run *r, uint32_t number, uint32_t kept){
+  static const zt_encoder_entry entry = { "components", "offset", false };
+  const zt_container *c = r->run->kept;
+  zt_encoder_put_kept(r->run, number, zt_manifest_decoder(c, c->objects.a[kept], 2, r->err),
+                      &entry, &r->manifest);
+}
+
 static void zt1_put_object(zt1_run *r, uint32_t number){
   zt_cbor_out *o = &r->manifest;
   zt_draft_object object;
   zt_encoder_roles roles;
   zt_draft_object_get(r->run->draft, number, &object);
-  zt_encoder_read_roles(r->run->draft, number, zt_encoder_compare_keys, &roles);
   zt_cbor_put_text(o, object.name);
+  if( object.kept ){
+    zt1_put_kept(r, number, object.kept-1);
+    return;
+  }
+  zt_encoder_read_roles(r->run->draft, number, zt_encoder_compare_keys, &roles);
   zt_cbor_put_head(o, ZT_CBOR_MAP, 3u + zt_draft_has_attributes(r->run->draft, number));
   zt_encoder_put_shape(&object, o);
   zt_cbor_put_text(o, ZT_TEXT("format"));
@@ -132,9 +146,11 @@ static int zt1_put_manifest(zt1_run *r){
 
 /* --- File --- */
 
-static int zt1_write_part(void *context, uint32_t object, uint32_t place){
+static int zt1_write_part(void *context, uint32_t object, const zt_draft_component *component,
+                          uint32_t place){
   zt1_run *r = context;
   zt_stored stored;
+  (void)component;
   if( zt_encoder_align(r->run, r->err) ) return r->err->rc;
   return r->run->part(r->run, object, place, &stored, r->err);
 }
@@ -169,6 +185,7 @@ const zt_encoder zt_encoder_zt1 = {
   .least_align = 64, .codecs = 1u<<ZT_CODEC_RAW | 1u<<ZT_CODEC_ZSTD,
   .digests = ZT_DIGEST_CRC32C | ZT_DIGEST_SHA256, .object_attributes = true,
   .rules = ZT_RULE_CANONICAL_VALUES | ZT_RULE_U64_INDICES | ZT_RULE_DECODED_LENGTH,
-  .check_object = zt1_check_held, .check_attribute = zt1_check_attribute,
+  .keeps = zt_encoder_keeps_all, .check_object = zt1_check_held,
+  .check_attribute = zt1_check_attribute,
   .compare = zt_draft_compare_names, .write = zt1_write
 };

@@ -582,7 +582,7 @@ static int zt2_open(zt_builder *b, const zt_head_tail *input){
   if( zt2_locate(input, &extent, b->err) ) return b->err->rc;
   c->version = ZT_TEXT("2");
   c->rules = ZT_RULE_CELLS_UNIQUE|ZT_RULE_ORDER|ZT_RULE_CANONICAL_VALUES|ZT_RULE_DIGEST_OF_DECODED
-           | ZT_RULE_PADDING_ZERO;
+           | ZT_RULE_PADDING_ZERO|ZT_RULE_ANY_ALIGNMENT;
   c->begin = 8;
   c->end = input->size-ZT2_FOOTER;
   c->gap = ZT2_CANONICAL;

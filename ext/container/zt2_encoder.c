@@ -11,6 +11,8 @@
 #include "container/encoder_manifest.h"
 
 #include "container/encoder_checks.h"
+#include "container/encoder_kept.h"
+#include "container/manifest.h"
 #include "core/host.h"
 #include "core/keys.h"
 
@@ -57,7 +59,7 @@ static int zt2_check_object(const zt_draft *draft, uint32_t number, zt_error *er
   zt_draft_object object;
   zt_draft_component component;
   zt_draft_object_get(draft, number, &object);
-  if( zt2_check_name(object.name, "object", err) ) return err->rc;
+  if( zt2_check_name(object.name, "object", err) || object.kept ) return err->rc;
   if( zt2_layout_word(&object).n==0 ) return zt_encoder_fail_layout("ztensor-2", &object, err);
   if( object.layout==ZT_LAYOUT_DENSE ){
     return zt_encoder_check_dense("ztensor-2", draft, number, zt2_holds, err);
@@ -73,8 +75,8 @@ static int zt2_check_object(const zt_draft *draft, uint32_t number, zt_error *er
 }
 
 static int zt2_check_attribute(const zt_draft_attribute *attribute, bool of_object, zt_error *err){
-  (void)of_object;
-  return zt2_check_name(attribute->key, "attribute", err);
+  if( !attribute->kept_key && zt2_check_name(attribute->key, "attribute", err) ) return err->rc;
+  return zt_encoder_check_depth(attribute, of_object, true, err);
 }
 
 /* --- Blocks of ggml --- */
@@ -190,11 +192,13 @@ typedef struct zt2_run {
   zt_error *err;
 } zt2_run;
 
-static int zt2_write_part(void *context, uint32_t object, uint32_t place){
+static int zt2_write_part(void *context, uint32_t object, const zt_draft_component *component,
+                          uint32_t place){
   zt2_run *r = context;
   zt_output *output = r->run->output;
   const uint64_t before = zt_output_size(output);
   zt_stored stored;
+  if( component->elsewhere ) return SQLITE_OK;
   if( zt_encoder_align(r->run, r->err) || r->run->part(r->run, object, place, &stored, r->err) ){
     return r->err->rc;
   }
@@ -232,14 +236,27 @@ static void zt2_put_part(zt_cbor_out *o, const zt_draft_component *c){
   }
 }
 
+/* The driver's number of an object is the position of its name, which its map follows. */
+static void zt2_put_kept(zt2_run *r, uint32_t number, uint32_t kept){
+  static const zt_encoder_entry entry = { "parts", "blob", true };
+  const zt_container *c = r->run->kept;
+  zt_cbor map = zt_manifest_decoder(c, c->objects.a[kept], 2, r->err);
+  zt_cbor_skip(&map);
+  zt_encoder_put_kept(r->run, number, map, &entry, &r->manifest);
+}
+
 static void zt2_put_object(zt2_run *r, uint32_t number){
   zt_cbor_out *o = &r->manifest;
   const bool attributes = zt_draft_has_attributes(r->run->draft, number);
   zt_draft_object object;
   zt_encoder_roles roles;
   zt_draft_object_get(r->run->draft, number, &object);
-  zt_encoder_read_roles(r->run->draft, number, zt_encoder_compare_keys, &roles);
   zt_cbor_put_text(o, object.name);
+  if( object.kept ){
+    zt2_put_kept(r, number, object.kept-1);
+    return;
+  }
+  zt_encoder_read_roles(r->run->draft, number, zt_encoder_compare_keys, &roles);
   zt_cbor_put_head(o, ZT_CBOR_MAP, 3+attributes);
   zt_cbor_put_text(o, ZT_TEXT("parts"));
   zt_cbor_put_head(o, ZT_CBOR_MAP, roles.n);
@@ -253,9 +270,12 @@ static void zt2_put_object(zt2_run *r, uint32_t number){
 static int zt2_put_manifest(zt2_run *r){
   zt_cbor_out *o = &r->manifest;
   const uint32_t n = zt_draft_objects(r->run->draft);
+  const bool shards = zt_encoder_keeps_shards(r->run);
   uint32_t *order = zt_draft_sort(r->run->draft, zt_encoder_compare_objects, r->run->interrupt,
                                   r->err);
-  zt_cbor_put_head(o, ZT_CBOR_MAP, 1+zt_draft_has_attributes(r->run->draft, ZT_DRAFT_FILE));
+  zt_cbor_put_head(o, ZT_CBOR_MAP, 1u + zt_draft_has_attributes(r->run->draft, ZT_DRAFT_FILE)
+                                     + shards);
+  if( shards ) zt_encoder_put_kept_field(r->run, ZT_TEXT("shards"), o);
   zt_cbor_put_text(o, ZT_TEXT("objects"));
   zt_cbor_put_head(o, ZT_CBOR_MAP, n);
   for(uint32_t i=0; i<n && !r->err->rc; i++) zt2_put_object(r, order[i]);
@@ -303,6 +323,7 @@ const zt_encoder zt_encoder_zt2 = {
   .digests = ZT_DIGEST_XXH3 | ZT_DIGEST_SHA256, .object_attributes = true,
   .rules = ZT_RULE_CELLS_UNIQUE | ZT_RULE_ORDER | ZT_RULE_CANONICAL_VALUES
          | ZT_RULE_DIGEST_OF_DECODED,
+  .keeps = zt_encoder_keeps_all,
   .check_object = zt2_check_object, .check_attribute = zt2_check_attribute,
   .complete = zt2_complete, .compare = zt_draft_compare_names, .write = zt2_write
 };

@@ -173,10 +173,14 @@ static int rows_read_options(const zt_draft_rows *r, sqlite3_value **v, zt_row *
 /* --- A tensor of a file --- */
 
 static int rows_read_source(sqlite3_value **v, zt_row *out, zt_error *err){
-  static const int without[] = { ZT_ROW_SHAPE, ZT_ROW_COMPONENT, ZT_ROW_VALUE, ZT_ROW_TYPE,
+  static const int without[] = { ZT_ROW_COMPONENT, ZT_ROW_VALUE, ZT_ROW_TYPE,
                                  ZT_ROW_STORED_TYPE, -1 };
   out->from = ZT_ROW_FROM_SOURCE;
   out->source = v[ZT_ROW_SOURCE];
+  if( rows_has(v, ZT_ROW_SHAPE) ){
+    return zt_fail(err, SQLITE_ERROR, "a tensor with a source has that one's shape; only data can"
+                   " have another");
+  }
   if( rows_without(v, without, "a tensor with a source", err)
    || rows_text(v, ZT_ROW_OBJECT, &out->object, err)
    || rows_text(v, ZT_ROW_FORMAT, &out->format, err) ) return err->rc;
@@ -251,7 +255,22 @@ static int rows_read_data(sqlite3_value **v, zt_row *out, zt_error *err){
 
 /* --- An attribute --- */
 
-static int rows_read_attribute(sqlite3_value **v, zt_row *out, zt_error *err){
+/* Read a value that waits in the spool. */
+static int rows_read_kept(const zt_draft_rows *r, zt_row *out, zt_error *err){
+  zt_output *spool = zt_write_sources_spooled(r->sources);
+  const size_t n = out->data.n ? out->data.n-1 : 0;
+  uint8_t stored;
+  out->value.p = sqlite3_malloc64((uint64_t)n+1);
+  if( !out->value.p ) return zt_fail_nomem(err);
+  out->value.n = n;
+  out->value.capacity = n+1;
+  if( zt_output_read(spool, out->offset, &stored, 1, err) ) return err->rc;
+  out->stored = stored!=0;
+  return zt_output_read(spool, out->offset+1, out->value.p, n, err);
+}
+
+static int rows_read_attribute(const zt_draft_rows *r, sqlite3_value **v, zt_row *out,
+                               zt_error *err){
   static const int without[] = {
     ZT_ROW_SOURCE, ZT_ROW_OBJECT, ZT_ROW_DATA, ZT_ROW_DTYPE, ZT_ROW_SHAPE, ZT_ROW_FORMAT,
     ZT_ROW_COMPONENT, ZT_ROW_ENCODING, ZT_ROW_LEVEL, ZT_ROW_DIGEST, -1
@@ -260,6 +279,7 @@ static int rows_read_attribute(sqlite3_value **v, zt_row *out, zt_error *err){
   out->value.err = err;
   if( rows_without(v, without, "an attribute", err) || rows_text(v, ZT_ROW_KEY, &out->key, err)
    || rows_text(v, ZT_ROW_STORED_TYPE, &out->stored_type, err) ) return err->rc;
+  if( out->spooled ) return rows_read_kept(r, out, err);
   return zt_attribute_cbor(v[ZT_ROW_VALUE], v[ZT_ROW_TYPE], &out->value, err);
 }
 
@@ -285,7 +305,7 @@ int zt_row_read(const zt_draft_rows *r, sqlite3_value **columns, zt_row *out, zt
   if( rows_text(columns, ZT_ROW_NAME, &out->name, err) ) return err->rc;
   err->object = out->name;
   if( rows_check_words(columns, err) ) return err->rc;
-  if( rows_has(columns, ZT_ROW_KEY) ) return rows_read_attribute(columns, out, err);
+  if( rows_has(columns, ZT_ROW_KEY) ) return rows_read_attribute(r, columns, out, err);
   if( rows_has(columns, ZT_ROW_VALUE) ) return zt_fail(err, SQLITE_ERROR, "value needs a key");
   if( !out->name.z ) return zt_fail(err, SQLITE_ERROR, "a tensor needs a name");
   if( rows_has(columns, ZT_ROW_SOURCE) || out->source_number!=UINT32_MAX ){
@@ -316,12 +336,16 @@ static bool rows_drops(const zt_draft_rows *r, const zt_row *row){
   return row->name.z && r->drop_attributes && !r->encoder->object_attributes;
 }
 
+static zt_draft_attribute rows_attribute(const zt_row *row){
+  return (zt_draft_attribute){
+    .key = row->key, .value = { row->value.p, row->value.n }, .stored = row->stored,
+    .stored_type = row->stored_type.z ? row->stored_type : ZT_TEXT(""), .kept_key = row->keep
+  };
+}
+
 static int rows_add_attribute(const zt_draft_rows *r, const zt_row *row, zt_draft *draft,
                               uint32_t *object, zt_error *err){
-  const zt_draft_attribute a = {
-    .key = row->key, .value = { row->value.p, row->value.n },
-    .stored_type = row->stored_type.z ? row->stored_type : ZT_TEXT("")
-  };
+  const zt_draft_attribute a = rows_attribute(row);
   int64_t found;
   *object = ZT_DRAFT_FILE;
   if( rows_drops(r, row) ) return SQLITE_OK;
@@ -405,8 +429,8 @@ static int rows_check_format(const zt_row *row, const zt_supply_file *file, uint
 static int rows_add_source(const zt_draft_rows *r, zt_row *row, zt_draft *draft,
                            zt_supplies *supplies, uint32_t *object, zt_error *err){
   zt_supply_request request = {
-    .name = row->name, .as = row->dtype, .dense = row->dense, .keep = row->keep,
-    .bare = row->bare,
+    .name = row->name, .as = row->dtype, .dense = row->dense,
+    .keeps = row->keep ? r->encoder->keeps : NULL, .bare = row->bare,
     .rules = r->encoder->rules, .codec = row->codec, .level = row->level,
     .digest = row->digest, .budget = r->budget
   };
@@ -493,10 +517,7 @@ int zt_rows_complete(const zt_draft_rows *r, zt_draft *draft, zt_supplies *suppl
 int zt_row_check(const zt_draft_rows *r, zt_row *row, zt_draft *draft, zt_supplies *supplies,
                  uint32_t object, zt_error *err){
   const zt_write w = { .encoder = r->encoder, .draft = draft };
-  const zt_draft_attribute a = {
-    .key = row->key, .value = { row->value.p, row->value.n },
-    .stored_type = row->stored_type.z ? row->stored_type : ZT_TEXT("")
-  };
+  const zt_draft_attribute a = rows_attribute(row);
   if( row->from==ZT_ROW_FROM_ATTRIBUTE ){
     if( rows_drops(r, row) ) return SQLITE_OK;
     return r->encoder->check_attribute(&a, row->name.z!=NULL, err);

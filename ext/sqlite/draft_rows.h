@@ -45,7 +45,7 @@ typedef struct zt_row {
   sqlite3_value *source;         /* SQL NULL if source_number is known */
   uint32_t source_number;        /* UINT32_MAX: not known yet */
   zt_text object;                /* Name in the source */
-  bool keep;                     /* Its stored bytes stay */
+  bool keep;                     /* Its stored bytes stay; of an attribute, its key */
   bool bare;                     /* Its attributes are rows, and do not come along */
   bool dense;
   const zt_dtype *dtype;         /* NULL: the source's */
@@ -54,14 +54,16 @@ typedef struct zt_row {
   uint32_t rank;
   uint64_t shape[ZT_MAX_RANK];
   zt_text format;                /* Of a source's row; z NULL: as there */
-  bool spooled;                  /* The bytes are in the spool, at: */
+  bool spooled;                  /* The bytes are in the spool, or those of an attribute's value
+                                 ** behind one that is 1 if they are the format's own; at: */
   uint64_t offset;
   zt_span data;                  /* n is set also if they are in the spool */
   zt_codec_id codec;
   int level;
   unsigned digest;
   zt_text key;
-  zt_cbor_out value;             /* Owned: zt_row_clear() */
+  zt_cbor_out value;             /* Owned: zt_row_clear(). CBOR, */
+  bool stored;                   /* or the format's own bytes */
   zt_text stored_type;
 } zt_row;
 

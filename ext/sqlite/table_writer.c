@@ -251,7 +251,8 @@ static int writer_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
   if( sqlite3_vtab_nochange(ctx) ) return SQLITE_OK;
   if( i==ZT_WRITER_BYTES ) from = ZT_STORED_BYTES;
   else from = shown[i] ? shown[i] : ZT_STORED_COLUMNS+i;
-  if( i==ZT_ROW_DATA && sqlite3_column_type(s, ZT_STORED_LENGTH)!=SQLITE_NULL ){
+  if( i==ZT_ROW_DATA && sqlite3_column_type(s, ZT_STORED_LENGTH)!=SQLITE_NULL
+   && sqlite3_column_type(s, ZT_STORED_COLUMNS+ZT_ROW_KEY)==SQLITE_NULL ){
     return writer_result_spooled(w, ctx, (uint64_t)sqlite3_column_int64(s, ZT_STORED_OFFSET),
                                  (uint64_t)sqlite3_column_int64(s, ZT_STORED_LENGTH));
   }
@@ -281,7 +282,7 @@ static int writer_change(zt_writer *w, int argc, sqlite3_value **argv, sqlite3_i
     return zt_fail(err, SQLITE_ERROR, "rowid must be an integer above 0");
   }
   return zt_writer_store(w, old, sqlite3_value_type(argv[1])==SQLITE_NULL ? 0
-                         : sqlite3_value_int64(argv[1]), argv+2, false, id, err);
+                         : sqlite3_value_int64(argv[1]), argv+2, NULL, id, err);
 }
 
 static int writer_update(sqlite3_vtab *p, int argc, sqlite3_value **argv, sqlite3_int64 *id){

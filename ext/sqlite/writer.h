@@ -32,11 +32,17 @@ enum { ZT_WRITER_BYTES = ZT_ROW_COLUMNS, ZT_WRITER_COLUMNS };
 ** mode update the file's own rows are there. */
 int zt_writer_begin(zt_writer *w, zt_error *err);
 
+/* What a row of the file that is updated has beside its columns: the bytes of an attribute's value
+** in the spool, if SQL does not show all of it; otherwise -1. */
+typedef struct zt_writer_loaded {
+  sqlite3_int64 offset, length;
+} zt_writer_loaded;
+
 /* Store a row. old: the number of the row that it replaces; 0: none. new: its number; 0: any.
 ** sqlite3_value_nochange() tells the columns that an UPDATE leaves alone. loaded: the row is one of
-** the file that is updated. */
+** the file that is updated; else NULL. */
 int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_value **values,
-                    bool loaded, sqlite3_int64 *id, zt_error *err);
+                    const zt_writer_loaded *loaded, sqlite3_int64 *id, zt_error *err);
 
 /* Write the rows to the target. The old file can be put back until the output is kept. SQLITE_BUSY,
 ** without a message: another connection reads a database that the transaction changes; the

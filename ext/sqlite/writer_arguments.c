@@ -84,7 +84,8 @@ static bool writer_integer(const char *value, int64_t *out){
 
 /* --- Format and what depends on it --- */
 
-static int writer_take_align(const zt_encoder *e, const char *value, uint64_t *out, zt_error *err){
+static int writer_take_align(const zt_encoder *e, const char *value, zt_encoder_options *out,
+                             zt_error *err){
   const int64_t most = ZT_ENCODER_ALIGN_MOST;
   int64_t align;
   if( !value ) return SQLITE_OK;
@@ -93,12 +94,19 @@ static int writer_take_align(const zt_encoder *e, const char *value, uint64_t *o
   }
   if( writer_integer(value, &align) && align>=(int64_t)e->least_align && align<=most
    && (align & (align-1))==0 ){
-    *out = (uint64_t)align;
+    out->align = (uint64_t)align;
+    out->align_given = true;
     return SQLITE_OK;
   }
   return zt_fail(err, SQLITE_ERROR, "align must be a power of two from %llu to %llu, not '%s'",
                  (unsigned long long)e->least_align, (unsigned long long)ZT_ENCODER_ALIGN_MOST,
                  value);
+}
+
+static int writer_take_drop(const zt_writer_arguments *a, zt_error *err){
+  if( !a->drop_attributes || !a->encoder->object_attributes ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "%s has no use for drop: its objects have attributes",
+                 a->encoder->name);
 }
 
 static int writer_take_encoding(const zt_encoder *e, const writer_given *v,
@@ -143,9 +151,8 @@ static int writer_take_format(const writer_given *v, zt_writer_arguments *out, z
   by_row = out->options.by_row;
   out->options = out->encoder->defaults;
   out->options.by_row = by_row;
-  if( writer_take_align(out->encoder, v->z[WRITER_ALIGN], &out->options.align, err) ){
-    return err->rc;
-  }
+  if( writer_take_align(out->encoder, v->z[WRITER_ALIGN], &out->options, err)
+   || writer_take_drop(out, err) ) return err->rc;
   return writer_take_encoding(out->encoder, v, &out->options, err);
 }
 

@@ -36,12 +36,12 @@ typedef struct load_walk {
   zt_level level;
 } load_walk;
 
-/* The next attribute's value. */
-static bool load_walk_next(load_walk *l, zt_value *value, zt_error *err){
-  zt_value key, all;
+/* The next attribute. */
+static bool load_walk_next(load_walk *l, zt_value *key, zt_value *value, zt_error *err){
+  zt_value all;
   zt_object object;
   for(;;){
-    if( l->walking && zt_walk_next(&l->walk, &l->level, &key, value) ) return true;
+    if( l->walking && zt_walk_next(&l->walk, &l->level, key, value) ) return true;
     if( l->walking ) zt_walk_end(&l->walk);
     l->walking = false;
     if( err->rc || l->next>(l->objects ? zt_container_objects(l->container) : 0) ) return false;
@@ -57,20 +57,45 @@ static bool load_walk_next(load_walk *l, zt_value *value, zt_error *err){
   }
 }
 
-/* Fail if a value is not what its columns in SQL are: a copy would lose the difference. */
-static int load_check_value(load_walk *l, sqlite3_stmt *s, zt_error *err){
-  zt_cbor_out own = { .err = err }, shown = { .err = err };
-  zt_value value;
-  if( load_walk_next(l, &value, err)
-   && zt_value_cbor(l->container, &value, NULL, &own, err)==SQLITE_OK
-   && zt_attribute_cbor(sqlite3_column_value(s, 2), sqlite3_column_value(s, 3), &shown,
-                        err)==SQLITE_OK
-   && (own.n!=shown.n || memcmp(own.p, shown.p, own.n)!=0) ){
-    zt_fail(err, SQLITE_ERROR, "attribute '%s' has a value that SQL does not show whole: the file"
-            " cannot be updated", (const char*)sqlite3_column_text(s, 1));
-  }
-  zt_cbor_out_clear(&own);
+/* True if a value's columns in SQL make these bytes. */
+static bool load_is_whole(sqlite3_stmt *s, const zt_cbor_out *stored, zt_error *err){
+  zt_error unused = ZT_ERROR_NONE;
+  zt_cbor_out shown = { .err = &unused };
+  bool whole = zt_attribute_cbor(sqlite3_column_value(s, 2), sqlite3_column_value(s, 3), &shown,
+                                 &unused)==SQLITE_OK
+    && stored->n==shown.n && memcmp(stored->p, shown.p, shown.n)==0;
+  if( unused.rc==SQLITE_NOMEM ) zt_fail_nomem(err);
   zt_cbor_out_clear(&shown);
+  zt_error_clear(&unused);
+  return whole;
+}
+
+/* Put bytes into the spool, where the row finds them. own: they are the format's, and not CBOR. */
+static int load_spool(zt_writer *w, bool own, const zt_cbor_out *stored, zt_writer_loaded *out,
+                      zt_error *err){
+  const uint8_t kind = own;
+  const zt_span bytes = { stored->p, stored->n };
+  uint64_t offset, behind;
+  if( zt_write_sources_spool(w->rows.sources, (zt_span){ &kind, 1 }, &offset, err)
+   || zt_write_sources_spool(w->rows.sources, bytes, &behind, err) ) return err->rc;
+  *out = (zt_writer_loaded){ (sqlite3_int64)offset, (sqlite3_int64)bytes.n+1 };
+  return SQLITE_OK;
+}
+
+/* Keep the bytes of a value that SQL does not show whole, or that are not CBOR. */
+static int load_keep_value(zt_writer *w, load_walk *l, sqlite3_stmt *s, zt_writer_loaded *out,
+                           zt_error *err){
+  zt_cbor_out stored = { .err = err };
+  zt_value key, value;
+  bool own;
+  if( !load_walk_next(l, &key, &value, err) ) return err->rc;
+  if( key.type!=ZT_VALUE_TEXT || key.tagged ){
+    return zt_fail(err, SQLITE_ERROR, "the key '%s' of an attribute is not text: the file cannot be"
+                   " updated", (const char*)sqlite3_column_text(s, 1));
+  }
+  if( zt_value_stored(l->container, &key, &value, &stored, &own, err)==SQLITE_OK
+   && (own || !load_is_whole(s, &stored, err)) && !err->rc ) load_spool(w, own, &stored, out, err);
+  zt_cbor_out_clear(&stored);
   return err->rc;
 }
 
@@ -85,14 +110,15 @@ static int load_rows(zt_writer *w, const char *sql, const int *to, load_walk *at
   load_statement(w, sql, &s, err);
   while( !err->rc && (rc = sqlite3_step(s))==SQLITE_ROW ){
     load_row row;
+    zt_writer_loaded loaded = { -1, -1 };
     for(int i=0; i<ZT_ROW_COLUMNS; i++) row.column[i] = null;
     if( path ) row.column[ZT_ROW_SOURCE] = path;
     for(int i=0; to[i]>=0; i++){
       row.column[to[i]] = sqlite3_value_dup(sqlite3_column_value(s, i));
       if( !row.column[to[i]] ) zt_fail_nomem(err);
     }
-    if( !err->rc && attributes ) load_check_value(attributes, s, err);
-    if( !err->rc ) zt_writer_store(w, 0, 0, row.column, true, &id, err);
+    if( !err->rc && attributes ) load_keep_value(w, attributes, s, &loaded, err);
+    if( !err->rc ) zt_writer_store(w, 0, 0, row.column, &loaded, &id, err);
     for(int i=0; to[i]>=0; i++) sqlite3_value_free(row.column[to[i]]);
   }
   if( !err->rc && rc!=SQLITE_DONE ) zt_writer_fail(w, rc, err);

@@ -149,7 +149,8 @@ static int rows_bind(sqlite3_stmt *s, const zt_stored_row *row){
    || (rc = rows_bind_number(s, ZT_STORED_LENGTH+1, row->length))!=0
    || (rc = sqlite3_bind_int(s, ZT_STORED_LOADED+1, row->loaded))!=0
    || (rc = sqlite3_bind_int(s, ZT_STORED_KEPT+1, row->kept))!=0 ) return rc;
-  rc = row->row->from==ZT_ROW_FROM_ATTRIBUTE ? sqlite3_bind_null(s, ZT_STORED_BYTES+1)
+  rc = row->row->from==ZT_ROW_FROM_ATTRIBUTE || row->bytes==ZT_DRAFT_UNKNOWN
+     ? sqlite3_bind_null(s, ZT_STORED_BYTES+1)
      : sqlite3_bind_int64(s, ZT_STORED_BYTES+1, (sqlite3_int64)row->bytes);
   if( rc || (rc = sqlite3_bind_text(s, ZT_STORED_DTYPE+1, row->dtype, -1, SQLITE_STATIC))!=0
    || (rc = rows_bind_text(s, ZT_STORED_SHAPE+1, row->shape))!=0

@@ -44,7 +44,7 @@ typedef struct zt_stored_row {
   sqlite3_int64 source;          /* -1: none; the same for the next two */
   sqlite3_int64 offset, length;
   bool loaded, kept;
-  uint64_t bytes;
+  uint64_t bytes;                /* ZT_DRAFT_UNKNOWN: that is not known */
   const char *dtype;             /* NULL: none */
   zt_text shape, format, encoding;
 } zt_stored_row;

@@ -32,14 +32,17 @@ static sqlite3_int64 writer_number(sqlite3_stmt *s, int column){
        : sqlite3_column_int64(s, column);
 }
 
-/* True if a change of the column makes stored bytes other ones. */
+/* True if a change of the column makes stored bytes, or an attribute's key, other ones. */
 static bool writer_is_request(int column){
-  return column!=ZT_ROW_NAME && column!=ZT_ROW_KEY && column!=ZT_ROW_VALUE && column!=ZT_ROW_TYPE
+  return column!=ZT_ROW_NAME && column!=ZT_ROW_VALUE && column!=ZT_ROW_TYPE
       && column!=ZT_ROW_STORED_TYPE;
 }
 
 /* Take what an UPDATE leaves alone from the row that is there. */
 static int writer_take_old(zt_writer *w, sqlite3_int64 old, writer_values *v, zt_error *err){
+  const bool same = sqlite3_value_nochange(v->column[ZT_ROW_VALUE])
+    && sqlite3_value_nochange(v->column[ZT_ROW_TYPE])
+    && sqlite3_value_nochange(v->column[ZT_ROW_STORED_TYPE]);
   int rc;
   sqlite3_stmt *s = zt_writer_rows_get(w->stored, old, &rc);
   if( !s ) return rc ? zt_writer_fail(w, rc, err) : zt_fail(err, SQLITE_ERROR, "no such row");
@@ -58,6 +61,9 @@ static int writer_take_old(zt_writer *w, sqlite3_int64 old, writer_values *v, zt
       v->length = writer_number(s, ZT_STORED_LENGTH);
     }
     v->column[i] = v->owned[i];
+  }
+  if( sqlite3_column_type(s, ZT_STORED_COLUMNS+ZT_ROW_KEY)!=SQLITE_NULL && !same ){
+    v->offset = v->length = WRITER_NONE;   /* The value that waits there is another one */
   }
   return SQLITE_OK;
 }
@@ -95,11 +101,27 @@ int zt_writer_read(zt_writer *w, sqlite3_value **columns, sqlite3_stmt *stored, 
   return zt_row_read(&w->rows, columns, out, err);
 }
 
+/* A row on its way into the table. */
+typedef struct writer_storing {
+  zt_writer *w;
+  zt_row row;
+  zt_stored_row stored;
+  zt_draft *draft;
+  zt_supplies supplies;
+  char *shape;
+  uint8_t *bytes;                /* Owned; NULL: the row's are the caller's */
+  bool replace;
+  bool stays;                    /* An UPDATE leaves its name alone */
+} writer_storing;
+
 /* --- Checks --- */
 
-/* A row with bytes of an object of that name is there: a component may join others. */
-static int writer_check_other(zt_writer *w, const zt_row *row, sqlite3_int64 old, bool replace,
-                              const zt_stored_row *stored, zt_error *err){
+/* A row with bytes of an object of that name is there: a component may join others. An UPDATE
+** changes the shape of one after the other: COMMIT compares those that stay with their object. */
+static int writer_check_other(writer_storing *storing, sqlite3_int64 old, zt_error *err){
+  zt_writer *w = storing->w;
+  const zt_row *row = &storing->row;
+  const zt_stored_row *stored = &storing->stored;
   int rc;
   sqlite3_stmt *s;
   zt_text format, shape;
@@ -113,12 +135,13 @@ static int writer_check_other(zt_writer *w, const zt_row *row, sqlite3_int64 old
     format = zt_value_text(sqlite3_column_value(s, ZT_STORED_FORMAT));
     shape = zt_value_text(sqlite3_column_value(s, ZT_STORED_SHAPE));
     if( !format.z || !shape.z ) return zt_fail_nomem(err);
-    if( zt_text_equal(format, stored->format) && zt_text_equal(shape, stored->shape) ){
+    if( storing->stays
+     || (zt_text_equal(format, stored->format) && zt_text_equal(shape, stored->shape)) ){
       return SQLITE_OK;
     }
     return zt_fail(err, SQLITE_ERROR, "its components differ in format or shape");
   }
-  if( replace && part[0]=='T' && row->layout==ZT_LAYOUT_DENSE ) return SQLITE_OK;
+  if( storing->replace && part[0]=='T' && row->layout==ZT_LAYOUT_DENSE ) return SQLITE_OK;
   return zt_fail(err, SQLITE_CONSTRAINT, "there is an object of this name");
 }
 
@@ -148,11 +171,12 @@ static char *writer_shape(const zt_draft_object *object){
   return sqlite3_str_finish(out);
 }
 
-/* Describe the object of a draft: its type is that of its values. */
+/* Describe the object of a draft: its type is that of its values, NULL if it is not known. */
 static int writer_describe(const zt_draft *draft, uint32_t object, zt_stored_row *out, char **shape,
                            zt_error *err){
   zt_draft_object o;
   zt_draft_component c;
+  bool decided = false;
   zt_draft_object_get(draft, object, &o);
   out->format = writer_layout_word(&o);
   *shape = writer_shape(&o);
@@ -160,25 +184,16 @@ static int writer_describe(const zt_draft *draft, uint32_t object, zt_stored_row
   out->shape = zt_text_of(*shape);
   for(uint32_t at=0; (at = zt_draft_next_component(draft, object, at, &c))!=0; ){
     const bool values = zt_text_is(c.role, "data") || zt_text_is(c.role, "values");
-    out->bytes += c.decoded_length;
-    if( c.element && (values || !out->dtype) ) out->dtype = c.element->name;
+    if( c.decoded_length==ZT_DRAFT_UNKNOWN ) out->bytes = ZT_DRAFT_UNKNOWN;
+    if( out->bytes!=ZT_DRAFT_UNKNOWN ) out->bytes += c.decoded_length;
+    if( values ) out->dtype = NULL;
+    if( c.element && !decided ) out->dtype = c.element->name;
+    decided |= values;
   }
   return SQLITE_OK;
 }
 
 /* --- Storing --- */
-
-/* A row on its way into the table. */
-typedef struct writer_storing {
-  zt_writer *w;
-  zt_row row;
-  zt_stored_row stored;
-  zt_draft *draft;
-  zt_supplies supplies;
-  char *shape;
-  uint8_t *bytes;                /* Owned; NULL: the row's are the caller's */
-  bool replace;
-} writer_storing;
 
 /* Check the row against the format, and learn what it will be. */
 static int writer_check(writer_storing *s, zt_error *err){
@@ -245,7 +260,7 @@ static int writer_store(writer_storing *s, writer_values *v, sqlite3_int64 old, 
                         zt_error *err){
   if( writer_place(s->w, v, &s->row, err) || zt_row_read(&s->w->rows, v->column, &s->row, err)
    || writer_keep_object(v, &s->row, err) || writer_fetch(s, err) || writer_check(s, err)
-   || writer_check_other(s->w, &s->row, old, s->replace, &s->stored, err)
+   || writer_check_other(s, old, err)
    || writer_spool(s, err) ) return err->rc;
   s->stored.columns = v->column;
   s->stored.row = &s->row;
@@ -256,14 +271,15 @@ static int writer_store(writer_storing *s, writer_values *v, sqlite3_int64 old, 
 }
 
 int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_value **values,
-                    bool loaded, sqlite3_int64 *id, zt_error *err){
+                    const zt_writer_loaded *loaded, sqlite3_int64 *id, zt_error *err){
   writer_values v = {
-    .source = WRITER_NONE, .offset = WRITER_NONE, .length = WRITER_NONE, .loaded = loaded,
-    .kept = loaded
+    .source = WRITER_NONE, .offset = loaded ? loaded->offset : WRITER_NONE,
+    .length = loaded ? loaded->length : WRITER_NONE, .loaded = loaded!=NULL, .kept = loaded!=NULL
   };
   writer_storing s = {
     .w = w, .row = { .source_number = UINT32_MAX },
     .stored = { .id = new, .source = WRITER_NONE, .offset = WRITER_NONE, .length = WRITER_NONE },
+    .stays = old!=0 && sqlite3_value_nochange(values[ZT_ROW_NAME]),
     .replace = !loaded && sqlite3_vtab_on_conflict(w->connection->db)==SQLITE_REPLACE
   };
   memcpy(v.column, values, sizeof(v.column));

@@ -128,7 +128,8 @@ static const zt_rule rule_layout[] = {
              ZT_SPEC_SENSE),
   ZT_WARNING("W4", "gap",
              "unused bytes in one place are no more than alignment needs: 64, in zTensor 2 "
-             "65,536, in GGUF general.alignment", ZT_SPEC_ZTENSOR_1("4")),
+             "65,536, or the number that all blobs are aligned to, in GGUF general.alignment",
+             ZT_SPEC_ZTENSOR_1("4")),
   ZT_RULES_END
 };
 

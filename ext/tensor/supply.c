@@ -130,19 +130,19 @@ static int supply_add_csr(const supply_adding *a, const zt_tensor *t, const zt_d
                              t->object->shape[0]+1);
 }
 
-/* Add every component, with its decoded or its stored bytes. */
-static int supply_add_all(const supply_adding *a, const zt_object *object, zt_supply_kind kind){
+/* Add every component with its decoded bytes. */
+static int supply_add_contents(const supply_adding *a, const zt_object *object){
   const zt_supply_request *r = a->request;
   const uint32_t end = zt_container_first(r->file.container, object->index+1);
   for(uint32_t k=zt_container_first(r->file.container, object->index); k<end; k++){
     zt_component component;
     const zt_payload payload = supply_payload(r->file, object, &component, r->budget);
-    zt_supply supply = { .kind = kind, .component = k };
+    zt_supply supply = { .kind = ZT_SUPPLY_CONTENT, .component = k };
     zt_draft_component c = { .level = 0 };
     zt_container_component(r->file.container, object->index, k, ZT_COMPONENT_ALL, &component);
     c.role = a->err->component = component.role;
     c.codec = component.codec;
-    if( kind==ZT_SUPPLY_CONTENT ) supply.as = component.element;
+    supply.as = component.element;
     if( zt_array_dtype(&payload, &c.element, a->err)
      || zt_array_measure(&payload, &c.decoded_length, a->err)
      || supply_add_component(a, c, supply) ) return a->err->rc;
@@ -198,54 +198,70 @@ static int supply_add_tensor(supply_adding *a, const zt_tensor *t){
     default:   /* Quantized */
       if( r->as ) return supply_add_dense(a, t, as);
       return supply_add_named(a, t->object, t->object->layout) ? a->err->rc
-           : supply_add_all(a, t->object, ZT_SUPPLY_CONTENT);
+           : supply_add_contents(a, t->object);
   }
 }
 
 /* --- Keeping stored bytes --- */
 
-/* True if stored bytes of a component can stand in another file of the format. */
-static bool supply_can_keep_component(const zt_component *c){
-  return c->element && c->skip==0 && c->behind==0 && !c->shard.z && !c->fault && !c->unsized
-      && !c->scattered && zt_text_is(c->byte_order, "little")
-      && (c->codec==ZT_CODEC_RAW || c->codec==ZT_CODEC_ZSTD || c->codec==ZT_CODEC_SEEKABLE);
-}
-
 static bool supply_can_keep(const zt_supply_request *r, const zt_object *o){
-  zt_component c;
   const uint32_t end = zt_container_first(r->file.container, o->index+1);
-  if( !r->keep || o->has_strides || o->conjugate || o->negate || o->unshaped || o->no_values ){
-    return false;
-  }
+  if( !r->keeps ) return false;
   for(uint32_t k=zt_container_first(r->file.container, o->index); k<end; k++){
+    zt_component c;
     zt_container_component(r->file.container, o->index, k, ZT_COMPONENT_ALL, &c);
-    if( !supply_can_keep_component(&c) ) return false;
+    if( !r->keeps(r->file.container, o->index, &c) ) return false;
   }
   return true;
 }
 
-int zt_supply_digest(zt_supplies *s, uint32_t number, zt_text *out, zt_error *err){
-  const zt_supply *supply = &s->a[number];
-  zt_supply_file file;
-  zt_component c;
-  *out = ZT_TEXT("");
-  if( supply->kind!=ZT_SUPPLY_STORED || s->open(s->context, supply->source, &file, err) ){
-    return err->rc;
-  }
-  zt_container_component(file.container, supply->object, supply->component, ZT_COMPONENT_DIGEST,
-                         &c);
-  if( c.digest.z ) *out = c.digest;
-  return SQLITE_OK;
+/* Bytes that a kept component decodes to, if its metadata tell. */
+static uint64_t supply_stored_length(const zt_object *object, const zt_component *c){
+  uint64_t length = 0;
+  if( c->has_decoded_length ) return c->decoded_length;
+  return zt_payload_length(object, c, &length)==ZT_LENGTH_KNOWN ? length : ZT_DRAFT_UNKNOWN;
 }
 
-/* True if the object's bytes are a member of a zip archive that is deflated with its header: they
-** are encoded anew. */
-static bool supply_is_deflated(const zt_supply_request *r, const zt_object *o){
-  const uint32_t k = zt_container_first(r->file.container, o->index);
-  zt_component c;
-  if( k==zt_container_first(r->file.container, o->index+1) ) return false;
-  zt_container_component(r->file.container, o->index, k, ZT_COMPONENT_ALL, &c);
-  return c.codec==ZT_CODEC_DEFLATE;
+static int supply_add_stored_component(supply_adding *a, const zt_object *object, uint32_t k){
+  const zt_supply_request *r = a->request;
+  zt_supply supply = {
+    .kind = ZT_SUPPLY_STORED, .bare = r->bare, .source = r->source, .object = r->object,
+    .component = k
+  };
+  zt_draft_component c = { .level = 0 };
+  zt_component component;
+  zt_container_component(r->file.container, object->index, k, ZT_COMPONENT_ALL, &component);
+  c.role = component.role;
+  c.element = component.element;
+  c.codec = component.codec;
+  c.elsewhere = component.shard.z!=NULL;
+  c.decoded_length = supply_stored_length(object, &component);
+  r->keeps(r->file.container, object->index, &component);
+  supply.offset = component.offset;
+  supply.length = component.length;
+  return zt_supplies_add(a->supplies, &supply, &c.supply, a->err)
+      || zt_draft_add_component(a->draft, a->number, &c, a->err) ? a->err->rc : SQLITE_OK;
+}
+
+/* Add an object as it is stored. */
+static int supply_add_stored(supply_adding *a, const zt_object *object){
+  const zt_supply_request *r = a->request;
+  const uint32_t end = zt_container_first(r->file.container, object->index+1);
+  const zt_draft_object added = {
+    .name = r->name, .layout = object->layout, .blocks = object->blocks, .rank = object->rank,
+    .shape = object->shape, .kept = object->index+1,
+    .kept_name = zt_text_equal(r->name, object->name),
+    .format = object->layout==ZT_LAYOUT_UNKNOWN ? object->format : ZT_TEXT("")
+  };
+  if( a->supplies->kept && a->supplies->kept!=r->source+1 ){
+    return zt_fail(a->err, SQLITE_ERROR, "the file has changed since its row was inserted");
+  }
+  a->supplies->kept = r->source+1;
+  if( zt_draft_add_object(a->draft, &added, &a->number, a->err) ) return a->err->rc;
+  for(uint32_t k=zt_container_first(r->file.container, object->index); k<end; k++){
+    if( supply_add_stored_component(a, object, k) ) return a->err->rc;
+  }
+  return SQLITE_OK;
 }
 
 /* True if the object's blocks are copied as they are, even if nothing defines their elements. The
@@ -302,20 +318,16 @@ static int supply_check_blocks(const zt_supply_request *r, zt_object *from, zt_e
 
 int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_draft *draft,
                            uint32_t *object, zt_error *err){
-  zt_supply_request own = *request;
-  supply_adding a = { .supplies = s, .request = &own, .draft = draft, .err = err };
+  supply_adding a = { .supplies = s, .request = request, .draft = draft, .err = err };
   zt_object from;
   zt_tensor t;
   zt_container_object(request->file.container, request->object, &from);
-  if( own.keep && supply_is_deflated(request, &from) ) own.codec = ZT_CODEC_DEFLATE;
   if( supply_can_keep(request, &from) ){
-    if( supply_add_named(&a, &from, from.layout)==SQLITE_OK ){
-      supply_add_all(&a, &from, ZT_SUPPLY_STORED);
-    }
+    supply_add_stored(&a, &from);
   }else if( supply_is_opaque(request, &from) ){
     if( supply_check_blocks(request, &from, err)==SQLITE_OK
      && supply_add_named(&a, &from, ZT_LAYOUT_GGML)==SQLITE_OK ){
-      supply_add_all(&a, &from, ZT_SUPPLY_CONTENT);
+      supply_add_contents(&a, &from);
     }
   }else{
     from.rules |= request->rules & SUPPLY_RULES;
@@ -521,14 +533,19 @@ end:
 
 /* --- Digests of the source --- */
 
+/* True if the digest of a component covers its stored bytes. */
+static bool supply_is_digested_as_stored(const zt_component *c){
+  return c->codec==ZT_CODEC_RAW || !(c->rules & ZT_RULE_DIGEST_OF_DECODED);
+}
+
 /* True if the pieces of a supply are the bytes that the component's digest covers. */
 static bool supply_is_digested(const supply_reading *r, const zt_component *c){
   const zt_object *o = r->object;
   const bool whole = c->codec==ZT_CODEC_RAW || (c->rules & ZT_RULE_DIGEST_OF_DECODED);
   const bool same = r->supply->kind==ZT_SUPPLY_CONTENT
-    || (r->supply->kind==ZT_SUPPLY_STORED && c->codec==ZT_CODEC_RAW)
     || (r->supply->kind==ZT_SUPPLY_ELEMENTS && o->layout==ZT_LAYOUT_DENSE && !o->has_strides
      && !o->conjugate && !o->negate && c->element==r->supply->as);
+  if( r->supply->kind==ZT_SUPPLY_STORED ) return supply_is_digested_as_stored(c);
   return whole && same && c->skip==0 && c->behind==0 && zt_text_is(c->byte_order, "little");
 }
 
@@ -550,6 +567,8 @@ static int supply_begin_digest(supply_reading *r, uint32_t k){
   const zt_payload p = supply_payload(r->file, r->object, &c, r->budget);
   zt_container_component(r->file.container, r->object->index, k, ZT_COMPONENT_ALL, &c);
   if( !c.digest.z ) return SQLITE_OK;
+  if( r->supply->kind==ZT_SUPPLY_STORED && !supply_is_digested_as_stored(&c)
+   && (c.codec==ZT_CODEC_UNKNOWN || c.fault) ) return SQLITE_OK;   /* No one can check it */
   if( !supply_is_digested(r, &c) ) return supply_check_digest(r, &p);
   zt_digest_open(c.digest, c.digests, &r->digest, r->err);
   return r->err->rc;
@@ -567,14 +586,17 @@ static int supply_begin_digests(supply_reading *r){
 
 /* --- Reading any supply --- */
 
-static int supply_read_spool(zt_supplies *s, const zt_supply *supply, supply_reading *r){
+/* Give a range of the spool, or of the file if spool is NULL. */
+static int supply_read_window(supply_reading *r, zt_output *spool){
+  const zt_supply *supply = r->supply;
   const size_t n = supply->length<ZT_OUTPUT_WINDOW ? (size_t)supply->length : ZT_OUTPUT_WINDOW;
   uint8_t *window = zt_window_new(n+1);
   if( !window ) return zt_fail_nomem(r->err);
   for(uint64_t at=0; at<supply->length && !r->err->rc; at+=n){
     const size_t some = supply->length-at<n ? (size_t)(supply->length-at) : n;
-    if( zt_output_read(s->spool, supply->offset+at, window, some, r->err) ) break;
-    r->take(r->context, (zt_span){ window, some });
+    if( spool ? zt_output_read(spool, supply->offset+at, window, some, r->err)
+      : zt_source_read(r->file.source, supply->offset+at, window, some, r->err) ) break;
+    supply_take(r, (zt_span){ window, some });
     zt_interrupt_check(&r->budget->interrupt, r->err);
   }
   zt_window_free(window);
@@ -585,10 +607,11 @@ static int supply_read_file(supply_reading *r){
   zt_component c;
   const zt_payload p = supply_payload(r->file, r->object, &c, r->budget);
   if( supply_begin_digests(r) ) return r->err->rc;
-  if( r->supply->kind==ZT_SUPPLY_CONTENT || r->supply->kind==ZT_SUPPLY_STORED ){
+  if( r->supply->kind==ZT_SUPPLY_STORED ){
+    supply_read_window(r, NULL);
+  }else if( r->supply->kind==ZT_SUPPLY_CONTENT ){
     zt_container_component(r->file.container, r->object->index, r->supply->component,
                            ZT_COMPONENT_ALL, &c);
-    if( r->supply->kind==ZT_SUPPLY_STORED ) c = zt_content_as_stored(&c);
     supply_read_content(r, &p);
   }else{
     supply_read_tensor(r);
@@ -627,7 +650,7 @@ int zt_supply_read(zt_supplies *s, uint32_t number, unsigned rules, zt_budget *b
     .supply = supply, .object = &object, .budget = budget, .take = take, .context = context,
     .err = err
   };
-  if( supply->kind==ZT_SUPPLY_BYTES ) return supply_read_spool(s, supply, &r);
+  if( supply->kind==ZT_SUPPLY_BYTES ) return supply_read_window(&r, s->spool);
   if( s->reading && s->reading!=supply->source+1 && zt_supplies_unchanged(s, err) ){
     return err->rc;
   }

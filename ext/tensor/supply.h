@@ -23,7 +23,7 @@ typedef enum zt_supply_kind {
   ZT_SUPPLY_INDICES,       /* Their columns */
   ZT_SUPPLY_INDPTR,        /* The number of those before each row, and of all */
   ZT_SUPPLY_CONTENT,       /* A component's decoded bytes */
-  ZT_SUPPLY_STORED         /* A component's stored bytes, which stay encoded */
+  ZT_SUPPLY_STORED         /* A component's stored bytes, as they are in a file that is updated */
 } zt_supply_kind;
 
 typedef struct zt_supply {
@@ -33,7 +33,7 @@ typedef struct zt_supply {
   uint32_t object;         /* Its index there */
   uint32_t component;      /* The component with these bytes; UINT32_MAX: several */
   const zt_dtype *as;      /* Type of the elements or indices; NULL: bytes as they are */
-  uint64_t offset, length; /* ZT_SUPPLY_BYTES: in the spool */
+  uint64_t offset, length; /* ZT_SUPPLY_BYTES: in the spool; ZT_SUPPLY_STORED: in the file */
 } zt_supply;
 
 /* A file that is open for reading. Borrowed. */
@@ -50,6 +50,7 @@ typedef struct zt_supplies {
   int (*open)(void *context, uint32_t source, zt_supply_file *out, zt_error *err);
   void *context;
   uint32_t reading;        /* 1 and the number of the file that was read last; 0: none was */
+  uint32_t kept;           /* 1 and the number of the file of kept objects; 0: there are none */
 } zt_supplies;
 
 void zt_supplies_clear(zt_supplies *s);
@@ -62,8 +63,8 @@ typedef struct zt_supply_request {
   zt_text name;            /* In the draft */
   const zt_dtype *as;      /* Type that its elements get; NULL: their own */
   bool dense;              /* A sparse or quantized tensor becomes dense */
-  bool keep;               /* Stored bytes and digests stay as they are, where the target's format
-                           ** has them in the same form */
+  zt_encoder_keeps keeps;  /* The target is the file, and the object stays in it as it is stored,
+                           ** whether or not it is understood, if this says that it can; or NULL */
   bool bare;               /* The object's attributes do not come along */
   unsigned rules;          /* ZT_RULE_ bits of the target's format */
   zt_codec_id codec;
@@ -79,9 +80,6 @@ int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_
 
 /* Add a supply. */
 int zt_supplies_add(zt_supplies *s, const zt_supply *supply, uint32_t *number, zt_error *err);
-
-/* The digest that a ZT_SUPPLY_STORED has, borrowed until the next call; n 0: none. */
-int zt_supply_digest(zt_supplies *s, uint32_t number, zt_text *out, zt_error *err);
 
 /* Fail if the file that was read last has changed since it was opened. zt_supply_read() does it
 ** when it goes on to another file; the caller does it at the end. */

@@ -16,11 +16,35 @@ static int write_check_attributes(const zt_write *w, uint32_t object, zt_error *
   return SQLITE_OK;
 }
 
+/* A shape that overflows 64 bits cannot be read. Nor can libraries read one with a 0 whose other
+** dimensions overflow: they compute strides before they look at the number of elements. */
+static int write_check_shape(const zt_write *w, uint32_t number, const zt_draft_object *o,
+                             zt_error *err){
+  uint64_t n = 1, bytes = 0;
+  bool empty = false, fits = true;
+  zt_draft_component c;
+  for(uint32_t i=0; i<o->rank; i++){
+    empty |= o->shape[i]==0;
+    if( o->shape[i] && !zt_mul64(n, o->shape[i], &n) ) fits = false;
+  }
+  if( !fits && !empty ){
+    return zt_fail(err, SQLITE_ERROR, "the shape has more than 2^64 elements");
+  }
+  zt_draft_data(w->draft, number, &c);
+  if( !empty || (fits && n<=INT64_MAX && (!c.element || (zt_dtype_size(c.element, n, &bytes)
+                                                         && bytes<=INT64_MAX))) ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "the shape overflows: its dimensions besides 0 make more than"
+                 " 2^63 bytes");
+}
+
 int zt_write_check_object(const zt_write *w, uint32_t object, zt_error *err){
-  err->object = zt_draft_name(w->draft, object);
-  if( w->encoder->check_object(w->draft, object, err)
+  zt_draft_object o;
+  zt_draft_object_get(w->draft, object, &o);
+  err->object = o.name;
+  if( !o.kept && write_check_shape(w, object, &o, err) ) return err->rc;
+  if( (!o.kept_name && w->encoder->check_object(w->draft, object, err))
    || write_check_attributes(w, object, err) ) return err->rc;
-  if( w->encoder->complete ) w->encoder->complete(w->draft, object, err);
+  if( w->encoder->complete && !o.kept ) w->encoder->complete(w->draft, object, err);
   err->component.z = NULL;
   return err->rc;
 }
@@ -43,7 +67,7 @@ static int write_check_sparse(const zt_draft *d, uint32_t number, zt_error *err)
   bool there = true;
   uint64_t values, others;
   zt_draft_object_get(d, number, &o);
-  if( o.layout!=ZT_LAYOUT_CSR && o.layout!=ZT_LAYOUT_COO ) return SQLITE_OK;
+  if( o.kept || (o.layout!=ZT_LAYOUT_CSR && o.layout!=ZT_LAYOUT_COO) ) return SQLITE_OK;
   err->object = o.name;
   values = write_elements(d, number, "values", &there);
   if( o.layout==ZT_LAYOUT_CSR ){
@@ -111,15 +135,6 @@ static int write_fail_length(uint64_t expected, uint64_t got, zt_error *err){
                  (unsigned long long)got, (unsigned long long)expected);
 }
 
-/* A part that was stored before: its digest is another one, and its length says nothing. */
-static int write_keep(zt_encoder_run *run, const zt_draft_component *c, uint32_t place,
-                      const zt_stored *stored, zt_error *err){
-  const write_run *r = run->context;
-  zt_text digest;
-  if( zt_supply_digest(r->write->supplies, c->supply, &digest, err) ) return err->rc;
-  return zt_draft_store(run->draft, place, stored->offset, stored->length, digest, err);
-}
-
 static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_stored *out,
                      zt_error *err){
   const write_run *r = run->context;
@@ -145,8 +160,7 @@ static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_st
                      err)==SQLITE_OK
    && zt_part_finish(p.part, out, text, &decoded, err)==SQLITE_OK ){
     decoded -= run->prefix.n;
-    if( stored ) write_keep(run, &c, place, out, err);
-    else if( decoded!=c.decoded_length ) write_fail_length(c.decoded_length, decoded, err);
+    if( !stored && decoded!=c.decoded_length ) write_fail_length(c.decoded_length, decoded, err);
     else zt_draft_store(run->draft, place, out->offset, out->length, zt_text_of(text), err);
   }
   zt_part_close(p.part);
@@ -201,18 +215,28 @@ static int write_verify(const zt_write *w, zt_output *output, zt_error *err){
   return err->rc;
 }
 
+/* The file of the kept objects, which the caller closes. NULL: there is none, or a failure. */
+static zt_container *write_kept(const zt_write *w, zt_error *err){
+  zt_supplies *s = w->supplies;
+  zt_supply_file file;
+  if( s->kept==0 || s->open(s->context, s->kept-1, &file, err) ) return NULL;
+  return zt_container_ref((zt_container*)file.container);
+}
+
 int zt_write_to(const zt_write *w, zt_output *output, zt_error *err){
   const zt_interrupt *interrupt = &w->budget->interrupt;
+  zt_container *kept = write_kept(w, err);
   uint32_t *order = zt_draft_sort(w->draft, w->options.by_row ? NULL : w->encoder->compare,
                                   interrupt, err);
   write_run r = { .write = w, .room = order ? zt_part_room_new(err) : NULL };
   zt_encoder_run run = {
-    .draft = w->draft, .options = &w->options, .order = order, .output = output,
+    .draft = w->draft, .options = &w->options, .kept = kept, .order = order, .output = output,
     .interrupt = interrupt, .part = write_one, .context = &r
   };
-  if( order && r.room && w->encoder->write(&run, err)==SQLITE_OK
+  if( order && r.room && !err->rc && w->encoder->write(&run, err)==SQLITE_OK
    && zt_supplies_unchanged(w->supplies, err)==SQLITE_OK ) write_verify(w, output, err);
   zt_part_room_free(r.room);
   sqlite3_free(order);
+  zt_container_close(kept);
   return err->rc;
 }

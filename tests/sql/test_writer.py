@@ -46,6 +46,8 @@ def db(connect, inside):
     ("'a.gguf', align=4", "a.gguf: align must be a power of two from 8 to 1073741824, not '4'"),
     ("'a.npz', align=64", "a.npz: npz has no use for align"), ("'a.npy', align=64", "a.npy: npy has no use for align"),
     ("'a.safetensors', align=64", "a.safetensors: safetensors has no use for align"),
+    ("'a.zt', drop='attributes'", "a.zt: ztensor-2 has no use for drop: its objects have attributes"),
+    ("'a.zt', drop='attributes', format='ztensor-1.2'", "a.zt: ztensor-1.2 has no use for drop: its objects have attributes"),
     ("'a.zt', level=3", "a.zt: level needs encoding='zstd'"), ("'a.npz', level=3", "a.npz: level needs encoding='deflate'"),
     ("'a.gguf', level=3", "a.gguf: gguf has no use for level"), ("'a.npy', level=3", "a.npy: npy has no use for level"),
     ("'a.zt', encoding='zstd', level=-1", "a.zt: level must be 1 to 22, not -1"),
@@ -68,7 +70,7 @@ def test_arguments_that_cannot_be(db, arguments, message):
 @pytest.mark.parametrize("arguments", [
     "'a.zt'", "path='a.zt'", "  'a.zt' , format = ztensor-2, MODE='create'", "'a.zt', align='4096'", "'a.zt', order='row'",
     "'a.zt', align=1048576", "'a.zt', encoding='zstd', level=22", "'a.zt', digest='sha256'", "'a.zt', digest='none'",
-    "'a.zt', sync='off'", "'a.zt', encoding='raw'", "'a.zt', drop='attributes'", "'a.zt', drop=nothing",
+    "'a.zt', sync='off'", "'a.zt', encoding='raw'", "'a.zt', drop=nothing",
     "'a.zt', drop='nothing'", '"a.zt", encoding="zstd", level="5"'])
 def test_arguments_that_can_be(db, arguments):
     db.execute(f"CREATE VIRTUAL TABLE temp.out USING zt_writer({arguments})")

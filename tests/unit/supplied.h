@@ -6,6 +6,7 @@
 
 #include "tensors.h"
 
+#include "container/encoder_kept.h"
 #include "tensor/supply.h"
 
 #define SUPPLIED_FILES 2
@@ -70,6 +71,12 @@ static inline zt_supply_request supplied_request(supplied *s, const char *object
   const int64_t found = zt_container_find(s->files[s->n-1].container, zt_text_of(object));
   check( found>=0, "%s", object );
   return supplied_number(s, (uint32_t)found);
+}
+
+/* For a request of an object that stays in its file as it is stored. */
+static inline zt_encoder_keeps supplied_keeps(const zt_supply_request *q){
+  const zt_encoder *e = zt_encoder_of(q->file.container);
+  return e ? e->keeps : zt_encoder_keeps_all;
 }
 
 /* Begin with the file of a recipe alone, and request its object. */

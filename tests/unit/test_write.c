@@ -317,7 +317,7 @@ TEST(test_by_value_and_by_reference){
         files[0] = exact(files[0].p, files[0].n);
         q = supplied_number(&s, 0);
         q.name = ZT_TEXT("w");
-        q.keep = way==2;
+        if( way==2 ) q.keeps = supplied_keeps(&q);
         supplied_add(&s, &q);
       }
       w = write_of(&s, formats[i]);
@@ -341,7 +341,7 @@ TEST(test_kept_parts_keep_their_digests){
   begin_spool(&s);
   supplied_path(&s, V12 "wheel_checksums.zt");
   q = supplied_request(&s, "crc32c.zstd.f32");
-  q.keep = true;
+  q.keeps = supplied_keeps(&q);
   q.digest = ZT_DIGEST_SHA256;   /* Of parts that are encoded anew */
   supplied_add(&s, &q);
   w = write_of(&s, "ztensor-1.2");
@@ -419,7 +419,7 @@ TEST(test_a_source_that_changes){
   begin_spool(&s);
   supplied_path(&s, path);
   q = supplied_request(&s, "crc32c.zstd.f32");
-  q.keep = true;
+  q.keeps = supplied_keeps(&q);
   supplied_add(&s, &q);
   w = write_of(&s, "ztensor-1.2");
   s.budget.interrupt = (zt_interrupt){ .interrupted = extend_once, .context = &change };

@@ -1,0 +1,402 @@
+"""zt_writer with mode='update': what is left alone stays as it is stored, whether or not it is understood."""
+import io
+import shutil
+import sqlite3
+import struct
+import zipfile
+
+import pytest
+
+import corpus
+import writer
+from support import rows, value
+from writing import ENTRY, attributes, declare, insert, inside, names, put, refusal  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("inside")
+
+# Columns of a component but its place
+FACTS = ("SELECT object, component, dtype, type, encoding, byte_order, length, decoded_length, digest, shard, offset"
+         " FROM zt_components(?) ORDER BY 1, 2")
+SHOWN = "SELECT object, key, value, type, stored_type FROM zt_attributes(?) ORDER BY 1, 2"
+
+
+@pytest.fixture
+def db(connect):
+    return connect(entry=ENTRY)
+
+
+def save(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def load(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+# ------------------------------------------------------------------------------------------------- every readable file
+
+FILES = [path for format in corpus.formats() for kind in ("golden", "hostile")
+         for path in sorted((corpus.FORMATS / format).rglob(f"{kind}/**/*"))
+         if path.suffix in (".zt", ".safetensors", ".gguf", ".npz", ".npy")]
+
+
+def entries(path):
+    """{object: what a manifest of zTensor says of it, without places and attributes}; empty for other formats."""
+    data = load(path)
+    if data.startswith(writer.MAGIC_2):
+        offset, length = struct.unpack("<QQ", data[-40:-24])
+    elif data.startswith(writer.MAGIC_1):
+        length, = struct.unpack("<Q", data[-16:-8])
+        offset = len(data) - 16 - length
+    else:
+        return {}
+    root = corpus.decode(data[offset:offset + length]) if length else {"objects": {}}
+    root = {key: of for key, of in corpus.pairs(root["value"] if "$tag" in root else root) if isinstance(key, str)}
+    found = {}
+    for name, object in corpus.pairs(root["objects"]):
+        parts = [parts for key, parts in corpus.pairs(object) if key in ("components", "parts")]
+        found[name] = ([pair for pair in corpus.pairs(object) if pair[0] not in ("attributes", "components", "parts")],
+                       [(role, [pair for pair in corpus.pairs(part) if pair[0] not in ("offset", "blob")])
+                        for role, part in corpus.pairs(parts[0])])
+    return found
+
+
+def state(db, path):
+    """All that must stay: facts and stored bytes of each component, attributes, entries of the manifest."""
+    data, components = load(path), {}
+    for name, *facts, shard, offset in rows(db, FACTS, path):
+        length = 16 if facts[5] is None else facts[5]
+        stored = data[offset:offset + length] if shard is None and offset is not None else offset
+        components.setdefault(name, []).append((facts, shard, stored))
+    return components, rows(db, SHOWN, path), entries(path)
+
+
+def renamed(found, old, new):
+    components, shown, objects = found
+    return ({new if name == old else name: rest for name, rest in components.items()},
+            sorted(((new if name == old else name, *rest) for name, *rest in shown), key=lambda row: ((row[0] or ""), row[1])),
+            {new if name == old else name: rest for name, rest in objects.items()})
+
+
+def without(found, gone):
+    components, shown, objects = found
+    return ({name: rest for name, rest in components.items() if name != gone},
+            [row for row in shown if row[0] != gone], {name: rest for name, rest in objects.items() if name != gone})
+
+
+def by_owner(found):
+    return found[0], sorted(found[1], key=lambda row: ((row[0] or ""), row[1])), found[2]
+
+
+MISMATCH = "its bytes do not have its digest"
+
+
+@pytest.mark.parametrize("path", FILES, ids=["-".join(path.parts[-3:]) for path in FILES])
+def test_an_update_keeps_all_else(db, path):
+    name = path.name
+    shutil.copy(path, name)
+    for shard in path.parent.glob(f"{path.stem}-*.zt"):
+        shutil.copy(shard, shard.name)
+    error, container, version = db.execute("SELECT error, container, version FROM zt_files(?)", (name,)).fetchone()
+    if error is not None or (container == "ztensor" and not version.startswith(("1.2", "2"))) or "big_endian" in name:
+        return
+    before = state(db, name)
+    file = load(name)
+    first = next(iter(before[0]), None)
+    for change in ("attribute", "rename", "delete"):
+        if change == "attribute" and container not in ("ztensor", "safetensors", "gguf"):
+            continue
+        if change != "attribute" and (first is None or container == "npy"):
+            continue
+        save(name, file)
+        declare(db, name, "mode='update'", name="u")
+        try:
+            db.execute({"attribute": "INSERT INTO u(key, value) VALUES('zz.new', 'x')",
+                        "rename": "UPDATE u SET name = 'zz.renamed' WHERE name = ?",
+                        "delete": "DELETE FROM u WHERE name = ?"}[change], () if change == "attribute" else (first,))
+        except sqlite3.Error as failed:
+            assert load(name) == file
+            assert path.parent.name == "hostile" or MISMATCH in str(failed), str(failed)
+            assert ": object '" in str(failed), str(failed)
+            db.execute("DROP TABLE u")
+            continue
+        db.execute("DROP TABLE u")
+        after = state(db, name)
+        if change == "attribute":
+            assert (None, "zz.new", "x", "text", "str" if container == "gguf" else None) in after[1]
+            after = after[0], [row for row in after[1] if row[:2] != (None, "zz.new")], after[2]
+            assert after == before
+        elif change == "rename":
+            assert by_owner(after) == by_owner(renamed(before, first, "zz.renamed"))
+        else:
+            assert after == without(before, first)
+
+
+# ------------------------------------------------------------------------------------------- what is not understood
+
+VENDOR = {
+    "dtype": {"shape": [4], "components": {"data": {"dtype": "u8", "type": "acme.q/2", "bytes": b"abcd"}}},
+    "layout": {"shape": [9], "format": "acme.tree/1", "components": {"root": {"dtype": "u8", "bytes": b"12345"}, "values": {"bytes": b""}}},
+    "plain": {"shape": [2], "components": {"data": {"bytes": b"\1\2"}}, "attributes": {"k": 1}},
+}
+
+
+@pytest.fixture(params=["1.2", "2"])
+def vendor(db, request):
+    """A file with types, layouts and encodings that are not known, and the table `u` that updates it."""
+    encoding = {"encoding": "acme.lz/1", "bytes": b"zz", **({"uncompressed_length": 8} if request.param == "2" else {})}
+    objects = {**VENDOR, "encoding": {"shape": [8], "components": {"data": encoding}}}
+    save("v.zt", writer.write(objects, request.param, {"file": "yes"}))
+    declare(db, "v.zt", "mode='update'", name="u")
+    return request.param
+
+
+def test_rows_that_are_not_understood_are_shown_as_they_are(db, vendor):
+    db.execute("BEGIN")
+    assert rows(db, "SELECT name, dtype, shape, format, bytes FROM u WHERE key IS NULL ORDER BY name") == [
+        ("dtype", None, "[4]", "dense", 4), ("encoding", "u8", "[8]", "dense", 8 if vendor == "2" else None), ("layout", "u8", "[9]", "acme.tree/1", 5),
+        ("plain", "u8", "[2]", "dense", 2)]
+    db.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize("change", ["dtype = 'f32'", "encoding = 'zstd'", "format = 'dense'", "digest = 'sha256'", "level = 3, encoding = 'zstd'"])
+def test_a_change_of_such_a_row_is_an_error(db, vendor, change):
+    before = load("v.zt")
+    for name, why in (("dtype", "component 'data': type 'acme.q/2' is not known"), ("encoding", "component 'data': encoding 'acme.lz/1' is not known"),
+                      ("layout", "acme.tree/1")):
+        code, message = refusal(db, f"UPDATE u SET {change} WHERE name = ?", name)
+        assert code == 1 and message.startswith(f"ztensor: v.zt: object '{name}': ") and why in message
+    assert load("v.zt") == before
+
+
+def test_such_rows_are_renamed_deleted_and_get_attributes(db, vendor):
+    before = state(db, "v.zt")
+    db.execute("BEGIN")
+    db.execute("UPDATE u SET name = 'x.' || name WHERE name IN ('dtype', 'encoding')")
+    db.execute("DELETE FROM u WHERE name = 'plain'")
+    insert(db, "u", name="layout", key="seen", value=1)
+    db.execute("COMMIT")
+    after = state(db, "v.zt")
+    assert {name: after[0][name] for name in after[0]} == {
+        "x.dtype": before[0]["dtype"], "x.encoding": before[0]["encoding"], "layout": before[0]["layout"]}
+    assert after[1] == [(None, "file", "yes", "text", None), ("layout", "seen", 1, "integer", None)]
+    assert {name.replace("x.", ""): entry for name, entry in after[2].items()} == {name: before[2][name] for name in ("dtype", "encoding", "layout")}
+
+
+def test_shards_are_kept_where_they_are(db):
+    """With their table, whether or not they are there."""
+    shard = writer.data_shard(b"there")
+    save("m-1.zt", shard)
+    save("m.zt", writer.write_2({"far": writer.in_shard("1", 4096, 5), "gone": writer.in_shard("2", 4096, 1), "here": writer.dense(b"\1")},
+                                shards={"1": shard, "2": shard}))
+    before = state(db, "m.zt")
+    declare(db, "m.zt", "mode='update'", name="u")
+    db.execute("UPDATE u SET name = 'near' WHERE name = 'far'")
+    assert by_owner(state(db, "m.zt")) == by_owner(renamed(before, "far", "near"))
+    assert value(db, "SELECT data FROM zt_components('m.zt', 'skip') WHERE object = 'near'") == b"there"
+    db.execute("DELETE FROM u WHERE name IN ('near', 'gone')")
+    assert names(db, "m.zt") == ["here"] and b"shards" not in load("m.zt")
+
+
+def test_types_of_ggml_that_are_not_known(db):
+    """Their bytes go up to the next tensor's."""
+    def text(z):
+        return struct.pack("<Q", len(z)) + z
+    infos = [(b"b", 99, 0), (b"a", 0, 64), (b"z", 98, 96)]
+    head = b"GGUF" + struct.pack("<IQQ", 3, 3, 0) + b"".join(
+        text(name) + struct.pack("<IQIQ", 1, 1 if type == 0 else 40, type, offset) for name, type, offset in infos)
+    data = bytes(range(64)) + struct.pack("<f", 2.5) + bytes(28) + bytes(range(50))
+    save("q.gguf", head + bytes(-len(head) % 32) + data)
+    declare(db, "q.gguf", "mode='update'", name="u")
+    db.execute("BEGIN")
+    assert rows(db, "SELECT name, dtype, format, bytes FROM u ORDER BY name") == [
+        ("a", "f32", "dense", 4), ("b", "u8", "gguf.unknown", None), ("z", "u8", "gguf.unknown", None)]
+    insert(db, "u", key="general.name", value="x")
+    db.execute("COMMIT")
+    file = load("q.gguf")
+    for name, type, stored in (("b", 99, data[:64]), ("z", 98, data[96:])):
+        assert value(db, "SELECT value FROM zt_attributes('q.gguf') WHERE object = ? AND key = 'ggml_type'", name) == type
+        offset = value(db, "SELECT offset FROM zt_components('q.gguf') WHERE object = ?", name)
+        assert file[offset:offset + len(stored)] == stored
+    assert value(db, "SELECT data FROM zt_components('q.gguf') WHERE object = 'a'") == struct.pack("<f", 2.5)
+
+
+# -------------------------------------------------------------------------------------------------------- attributes
+
+# Values that SQL does not show whole
+ODD = {"bytes": [b"\1\2"], "bignum": writer.tag(2, b"\1" + bytes(8)), "minus": writer.tag(3, b"\1" + bytes(8)),
+       "tagged": writer.tag(0, "2020-01-01"), "keys": {1: "a", "1": "b"}, "wide": 1.5, "undefined": writer.UNDEFINED,
+       "deep": {"a": [{"b": [float("nan"), b"x"]}]}, "plain": "text"}
+
+
+def test_attributes_keep_their_bytes(db):
+    """In the file, of an object, and where their object has another name; the others may change."""
+    save("a.zt", writer.write({"w": {**writer.dense(b"\1"), "attributes": ODD}}, attributes=ODD))
+    declare(db, "a.zt", "mode='update'", name="u")
+    db.execute("BEGIN")
+    insert(db, "u", key="new", value=1)
+    db.execute("UPDATE u SET value = 'other' WHERE key = 'plain'")
+    db.execute("UPDATE u SET name = 'x' WHERE name = 'w'")
+    assert value(db, "SELECT count(*) FROM u WHERE data IS NOT NULL") == 0
+    db.execute("COMMIT")
+    file = load("a.zt")
+    for key, stored in ODD.items():
+        wanted = writer.cbor(key) + writer.cbor("other" if key == "plain" else stored)
+        assert file.count(wanted) == 2, key
+    assert ("x", "plain", "other", "text") in attributes(db, "a.zt")
+
+
+def test_attributes_keep_their_bytes_in_version_2(db):
+    odd = {"bytes": [b"\1\2"], "keys": {1: "a", "1": "b"}, "deep": {"a": [{"b": [float("nan"), b"x"]}]}}
+    save("a.zt", writer.write({"w": {**writer.dense(b"\1"), "attributes": odd}}, "2", odd))
+    declare(db, "a.zt", "mode='update'", name="u")
+    insert(db, "u", key="new", value=1)
+    for key, stored in odd.items():
+        assert load("a.zt").count(writer.cbor(key) + writer.cbor(writer.deterministic(stored))) == 2, key
+
+
+def test_an_attribute_that_changes_is_taken_from_sql(db):
+    save("a.zt", writer.write({"w": writer.dense(b"\1")}, attributes={"big": writer.tag(2, b"\1" + bytes(8)), "odd": [b"\1"]}))
+    declare(db, "a.zt", "mode='update'", name="u")
+    code, message = refusal(db, "UPDATE u SET value = '18446744073709551617' WHERE key = 'big'")
+    assert code == 1 and "attribute" in message or "value" in message
+    db.execute("UPDATE u SET value = 5 WHERE key = 'big'")
+    db.execute("UPDATE u SET key = 'same' WHERE key = 'odd'")
+    assert attributes(db, "a.zt") == [(None, "big", 5, "integer"), (None, "same", '["01"]', "array")]
+    assert writer.cbor("same") + writer.cbor([b"\1"]) in load("a.zt")
+
+
+def test_metadata_of_gguf_keep_their_bytes(db):
+    """NaN with its bits, arrays of arrays of several types, and text that is not UTF-8."""
+    def text(z):
+        return struct.pack("<Q", len(z)) + z
+    values = {b"nan": b"\6\0\0\0\1\0\xc0\xff", b"latin": b"\x09\0\0\0\x08\0\0\0" + struct.pack("<Q", 1) + text(b"\xff"),
+              b"mixed": b"\x09\0\0\0\x09\0\0\0" + struct.pack("<QIQBIQb", 2, 0, 1, 200, 1, 1, -1)}
+    head = b"GGUF" + struct.pack("<IQQ", 3, 0, len(values)) + b"".join(text(key) + stored for key, stored in values.items())
+    save("g.gguf", head + bytes(-len(head) % 32))
+    declare(db, "g.gguf", "mode='update'", name="u")
+    insert(db, "u", key="new", value=1)
+    for key, stored in values.items():
+        assert text(key) + stored in load("g.gguf")
+
+
+# ---------------------------------------------------------------------------------------------------- other arguments
+
+def test_deflated_members_keep_their_bytes(db):
+    header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (9000,), }".ljust(117) + b"\n"
+    member = b"\x93NUMPY\1\0v\0" + header + bytes(9000)
+    with zipfile.ZipFile("d.npz", "w") as archive:
+        for level in (1, 9):
+            archive.writestr(f"level{level}.npy", member, zipfile.ZIP_DEFLATED, level)
+        archive.writestr("text.npy", member.replace(b"|u1'", b"|S1'"), zipfile.ZIP_DEFLATED, 5)
+    before = state(db, "d.npz")
+    declare(db, "d.npz", "mode='update'", name="u")
+    db.execute("UPDATE u SET name = 'zz' WHERE name = 'level9'")
+    assert by_owner(state(db, "d.npz")) == by_owner(renamed(before, "level9", "zz"))
+    with zipfile.ZipFile("d.npz") as archive:
+        assert archive.testzip() is None and archive.read("zz.npy") == member
+        assert archive.getinfo("zz.npy").compress_size == len(before[0]["level9"][0][2])
+    data = bytearray(load("d.npz"))
+    data[data.index(before[0]["level1"][0][2]) + 20] ^= 0xff
+    save("d.npz", data)
+    code, message = refusal(db, "UPDATE u SET name = 'y' WHERE name = 'zz'")
+    assert code and "object 'level1'" in message and load("d.npz") == data
+
+
+def test_the_argument_align_contradicts_the_file(db):
+    """The attribute is changed, or the argument is left out."""
+    declare(db, "a.gguf", "align=64", name="made")
+    put(db, "w", b"\1\0\0\0", "f32", "[1]", "made")
+    declare(db, "a.gguf", "align=32", "mode='update'", name="u")
+    assert refusal(db, "UPDATE u SET name = 'x' WHERE name = 'w'") == (
+        1, "ztensor: a.gguf: attribute 'general.alignment' is 64, and align 32; change one, or leave it out")
+    db.execute("BEGIN")
+    db.execute("DELETE FROM u WHERE key = 'general.alignment'")
+    db.execute("UPDATE u SET name = 'x' WHERE name = 'w'")
+    db.execute("COMMIT")
+    assert names(db, "a.gguf") == ["x"] and attributes(db, "a.gguf") == [("x", "ggml_type", 0, "integer"), ("x", "ne", "[1]", "array")]
+
+
+@pytest.mark.parametrize("align", [131072, 1 << 20])
+def test_a_large_alignment_is_no_gap(db, align):
+    declare(db, "a.zt", f"align={align}")
+    db.execute("INSERT INTO out(name, data, dtype, shape) VALUES('a', x'01', 'u8', '[1]'), ('b', x'02', 'u8', '[1]')")
+    assert rows(db, "SELECT rule, message FROM zt_check('a.zt', 'full')") == []
+
+
+# ----------------------------------------------------------------------------------------------------------- shapes
+
+def u64(*numbers):
+    return struct.pack(f"<{len(numbers)}Q", *numbers)
+
+
+@pytest.fixture
+def csr(db):
+    declare(db, "s.zt")
+    db.execute("BEGIN")
+    for component, data, dtype in (("values", b"\1\2\3", "u8"), ("indices", u64(0, 2, 1), "u64"), ("indptr", u64(0, 2, 3), "u64")):
+        put(db, "s", data, dtype, "[2,3]", format="sparse_csr", component=component)
+    return db
+
+
+def test_the_shape_of_a_sparse_tensor_changes(csr):
+    csr.execute("UPDATE out SET shape = '[2,5]' WHERE name = 's'")
+    csr.execute("COMMIT")
+    assert rows(csr, "SELECT shape, zt_dense(path, object) FROM zt_objects('s.zt')") == [("[2,5]", b"\1\0\2\0\0\0\3\0\0\0")]
+
+
+def test_rows_are_added_to_a_sparse_tensor(csr):
+    csr.execute("UPDATE out SET shape = '[3,3]', data = CASE component WHEN 'indptr' THEN ? ELSE data END WHERE name = 's'", (u64(0, 2, 3, 3),))
+    csr.execute("COMMIT")
+    assert rows(csr, "SELECT shape, zt_dense(path, object) FROM zt_objects('s.zt')") == [("[3,3]", b"\1\0\2\0\3\0\0\0\0")]
+
+
+@pytest.mark.parametrize("shape, message", [
+    ("[2,2]", "component 'indices': index 1 is 2, beyond the dimension of 2"),
+    ("[3,3]", "component 'indptr': indptr has 3 entries for 3 rows, not one more"), ("[6]", "sparse_csr has two dimensions, not 1")])
+def test_a_shape_that_the_indices_do_not_allow(csr, shape, message):
+    code, text = refusal(csr, "UPDATE out SET shape = ? WHERE name = 's'", shape)
+    assert code == 1 and text.startswith("ztensor: s.zt: object 's': ") and message in text
+    csr.execute("COMMIT")
+    assert value(csr, "SELECT shape FROM zt_objects('s.zt')") == "[2,3]"
+
+
+def test_components_with_several_shapes(csr):
+    csr.execute("UPDATE out SET shape = '[2,4]' WHERE component = 'values'")
+    assert refusal(csr, "COMMIT") == (1, "ztensor: s.zt: object 's': its components differ in format or shape")
+
+
+def test_the_shape_of_a_tensor_with_a_source(csr):
+    csr.execute("COMMIT")
+    declare(csr, "s.zt", "mode='update'", name="u")
+    assert refusal(csr, "UPDATE u SET shape = '[2,5]'") == (
+        1, "ztensor: s.zt: object 's': a tensor with a source has that one's shape; only data can have another")
+
+
+@pytest.mark.parametrize("name", ["a.zt", "a.safetensors", "a.npy", "a.npz", "a.gguf", "b.zt"])
+def test_an_empty_shape_that_overflows(db, name):
+    """numpy and safetensors do not read it; the bytes of its other dimensions are what counts."""
+    declare(db, name, *["format='ztensor-1.2'"] * (name == "b.zt"))
+    for shape in ("[0, 9223372036854775807, 9]", "[9, 9223372036854775807, 0]", "[0, 2305843009213693952]"):
+        assert refusal(db, "INSERT INTO out(name, data, dtype, shape) VALUES('w', x'', 'f32', ?)", shape) == (
+            1, f"ztensor: {name}: object 'w': the shape overflows: its dimensions besides 0 make more than 2^63 bytes")
+    db.execute("INSERT INTO out(name, data, dtype, shape) VALUES('w', x'', 'f32', '[0,1152921504606846976]')")
+    assert value(db, "SELECT shape FROM zt_objects(?)", name) == "[0,1152921504606846976]"
+
+
+def test_a_sparse_shape_that_overflows(db):
+    declare(db, "a.zt")
+    assert refusal(db, "INSERT INTO out(name, data, dtype, shape, format, component) VALUES('w', x'', 'f32', '[4294967296,4294967296]',"
+                       " 'sparse_coo', 'values')") == (1, "ztensor: a.zt: object 'w': the shape has more than 2^64 elements")
+
+
+def test_attributes_that_readers_would_refuse(db):
+    for name, arguments, most in (("a.zt", [], 30), ("b.zt", ["format='ztensor-1.2'"], 62)):
+        declare(db, name, *arguments, name=name[0])
+        fits = "[" * most + "1" + "]" * most
+        assert refusal(db, f"INSERT INTO {name[0]}(key, value, type) VALUES('k', '[' || ? || ']', 'array')", fits) == (
+            1, f"ztensor: {name}: attribute 'k' is nested deeper than {most} levels, which readers refuse; make it flatter, or text")
+        db.execute(f"INSERT INTO {name[0]}(key, value, type) VALUES('k', ?, 'array')", (fits,))
+        assert attributes(db, name) == [(None, "k", fits, "array")]
