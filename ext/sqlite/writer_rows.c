@@ -136,7 +136,7 @@ static int rows_bind_number(sqlite3_stmt *s, int i, sqlite3_int64 n){
 static int rows_bind(sqlite3_stmt *s, const zt_stored_row *row){
   int rc = sqlite3_bind_int64(s, ZT_STORED_ID+1, row->id);
   for(int i=0; i<ZT_ROW_COLUMNS && rc==SQLITE_OK; i++){
-    const bool left = i==ZT_ROW_DATA
+    const bool left = i==ZT_ROW_DATA || !row->columns[i]
       || (i==ZT_ROW_SOURCE && sqlite3_value_type(row->columns[i])==SQLITE_BLOB);
     const int to = ZT_STORED_COLUMNS+i+1;
     rc = left ? sqlite3_bind_null(s, to) : sqlite3_bind_value(s, to, row->columns[i]);

@@ -39,7 +39,7 @@ int zt_writer_rows_prepare(zt_writer_rows *r);
 /* A row to be stored, beside its columns. */
 typedef struct zt_stored_row {
   sqlite3_int64 id;              /* 0: a new number */
-  sqlite3_value **columns;
+  sqlite3_value **columns;       /* NULL: SQL's NULL */
   const zt_row *row;
   sqlite3_int64 source;          /* -1: none; the same for the next two */
   sqlite3_int64 offset, length;

@@ -122,20 +122,6 @@ static int writer_check_other(zt_writer *w, const zt_row *row, sqlite3_int64 old
   return zt_fail(err, SQLITE_CONSTRAINT, "there is an object of this name");
 }
 
-/* The model's word for a layout; n 0: the format's own. */
-static zt_text writer_layout_word(const zt_draft_object *o){
-  switch( o->layout ){
-    case ZT_LAYOUT_DENSE: return ZT_TEXT("dense");
-    case ZT_LAYOUT_CSR: return ZT_TEXT("sparse_csr");
-    case ZT_LAYOUT_COO: return ZT_TEXT("sparse_coo");
-    case ZT_LAYOUT_QUANTIZED_GROUP: return ZT_TEXT("quantized_group");
-    case ZT_LAYOUT_MX: return ZT_TEXT("zt.mx/1");
-    case ZT_LAYOUT_QUANT_GROUP: return ZT_TEXT("zt.quant_group/1");
-    case ZT_LAYOUT_GGML: return o->blocks->name;
-    default: return o->format;
-  }
-}
-
 /* Text of a shape, owned. */
 static char *writer_shape(const zt_draft_object *object){
   sqlite3_str *out = sqlite3_str_new(NULL);
@@ -154,7 +140,7 @@ static int writer_describe(const zt_draft *draft, uint32_t object, zt_stored_row
   zt_draft_object o;
   zt_draft_component c;
   zt_draft_object_get(draft, object, &o);
-  out->format = writer_layout_word(&o);
+  out->format = zt_rows_layout(&o);
   *shape = writer_shape(&o);
   if( !*shape ) return zt_fail_nomem(err);
   out->shape = zt_text_of(*shape);
@@ -246,7 +232,10 @@ static int writer_store(writer_storing *s, writer_values *v, sqlite3_int64 old, 
    || writer_spool(s, err) ) return err->rc;
   s->stored.columns = v->column;
   s->stored.row = &s->row;
-  if( s->row.from==ZT_ROW_FROM_SOURCE ) s->stored.source = s->row.source_number;
+  if( s->row.from==ZT_ROW_FROM_SOURCE ){
+    s->stored.source = s->row.source_number;
+    v->column[ZT_ROW_SHAPE] = NULL;   /* That of the source, which may become another one */
+  }
   s->stored.loaded = v->loaded;
   s->stored.kept = s->row.keep;
   return writer_insert(s, old, id, err);
