@@ -9,16 +9,23 @@
 #include "sqlite/writer_arguments.h"
 #include "sqlite/writer_rows.h"
 
+typedef struct zt_writer_view zt_writer_view;   /* In writer_view.h */
+
 typedef struct zt_writer {
   sqlite3_vtab base;             /* First: SQLite's part */
   zt_connection *connection;
   zt_writer_arguments arguments;
   zt_writer_rows *stored;        /* Owned */
+  struct zt_writer *next;        /* Another one of the connection */
+  zt_writer_view *view;          /* One that cursors have; NULL: none. Theirs */
+  struct zt_writer_cursor *cursors;   /* All that are open. SQLite's */
 
   /* Of the open transaction: */
   bool begun;                    /* xBegin was called */
+  int savepoints;                /* Those that are open, statements' own ones with them */
   zt_budget budget;
   zt_draft_rows rows;            /* rows.sources is owned; NULL: no row came yet */
+  char *target;                  /* Its absolute path when the first row came; owned */
   zt_output *output;             /* The file, from xSync on; owned */
 } zt_writer;
 
@@ -29,11 +36,15 @@ enum { ZT_WRITER_BYTES = ZT_ROW_COLUMNS, ZT_WRITER_COLUMNS };
 ** mode update the file's own rows are there. */
 int zt_writer_begin(zt_writer *w, zt_error *err);
 
+/* Fail if another table of the connection has rows for the same file in this transaction: one of
+** the two would be lost. placed: if it has written that file, whatever the paths were before. */
+int zt_writer_check_others(zt_writer *w, bool placed, zt_error *err);
+
 /* Store a row. old: the number of the row that it replaces; 0: none. new: its number; 0: any.
-** sqlite3_value_nochange() tells the columns that an UPDATE leaves alone. loaded: the row is one of
-** the file that is updated. */
+** sqlite3_value_nochange() tells the columns that an UPDATE leaves alone. bytes: what the statement
+** says of the column; NULL: nothing. loaded: the row is one of the file that is updated. */
 int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_value **values,
-                    bool loaded, sqlite3_int64 *id, zt_error *err);
+                    sqlite3_value *bytes, bool loaded, sqlite3_int64 *id, zt_error *err);
 
 /* Write the rows to the target. The old file can be put back until the output is kept. */
 int zt_writer_commit(zt_writer *w, zt_error *err);
@@ -45,7 +56,8 @@ void zt_writer_end(zt_writer *w);
 int zt_writer_read(zt_writer *w, sqlite3_value **columns, sqlite3_stmt *stored, zt_row *out,
                    zt_error *err);
 
-/* Record SQLite's own error. */
+/* Record SQLite's own error: that of the rows' statements, or that of another connection. */
 int zt_writer_fail(const zt_writer *w, int rc, zt_error *err);
+int zt_writer_fail_of(sqlite3 *db, int rc, zt_error *err);
 
 #endif

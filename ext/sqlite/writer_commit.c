@@ -1,20 +1,21 @@
 /* The transaction of a writer: its begin, its COMMIT, its end. See writer.h. */
 #include "sqlite/writer.h"
 
+#include "core/os.h"
 #include "sqlite/writer_load.h"
 
 int zt_writer_begin(zt_writer *w, zt_error *err){
   int rc;
+  err->path = w->arguments.path;
   if( w->output ){
-    err->path = w->arguments.path;
     return zt_fail(err, SQLITE_ERROR, "COMMIT has written it, and the database was busy: COMMIT"
                    " again, or ROLLBACK");
   }
   if( w->rows.sources ) return SQLITE_OK;
-  err->path = w->arguments.path;
   rc = zt_writer_rows_prepare(w->stored);
   if( rc ) return zt_writer_fail(w, rc, err);
-  if( zt_output_check(w->arguments.path, w->arguments.mode, err) ) return err->rc;
+  sqlite3_free(w->target);
+  if( zt_output_check(w->arguments.path, w->arguments.mode, &w->target, err) ) return err->rc;
   w->budget = zt_connection_budget(w->connection);
   w->rows = (zt_draft_rows){
     .connection = w->connection, .encoder = w->arguments.encoder, .options = w->arguments.options,
@@ -27,8 +28,38 @@ int zt_writer_begin(zt_writer *w, zt_error *err){
 void zt_writer_end(zt_writer *w){
   zt_output_close(w->output);
   zt_write_sources_free(w->rows.sources);
+  sqlite3_free(w->target);
   w->output = NULL;
   w->rows.sources = NULL;
+  w->target = NULL;
+}
+
+/* --- Other tables --- */
+
+/* True if the transaction has something to write. */
+static bool writer_has_rows(zt_writer *w, int *rc){
+  if( w->arguments.mode!=ZT_OUTPUT_UPDATE ) return !zt_writer_rows_empty(w->stored, rc) && !*rc;
+  return zt_writer_rows_marked(w->stored, ZT_WRITER_CHANGED, rc) && !*rc;
+}
+
+/* True if two paths name the same file now. */
+static bool writer_is_one_file(const char *a, const char *b){
+  zt_stat of, other;
+  return zt_os_stat(a, &of)==0 && zt_os_stat(b, &other)==0 && of.id.device==other.id.device
+      && of.id.inode==other.id.inode;
+}
+
+int zt_writer_check_others(zt_writer *w, bool placed, zt_error *err){
+  int rc = SQLITE_OK;
+  for(zt_writer *other=w->connection->writers; other; other=other->next){
+    if( other==w || !other->rows.sources ) continue;
+    if( placed ? !other->output || !writer_is_one_file(w->arguments.path, other->arguments.path)
+      : strcmp(w->target, other->target)!=0 || !writer_has_rows(other, &rc) ) continue;
+    return zt_fail(err, SQLITE_ERROR, "the tables '%s' and '%s' would both write this file in one"
+                   " transaction", zt_writer_rows_name(other->stored),
+                   zt_writer_rows_name(w->stored));
+  }
+  return rc ? zt_writer_fail(w, rc, err) : SQLITE_OK;
 }
 
 /* --- The draft --- */
@@ -64,18 +95,12 @@ static int writer_write(zt_writer *w, zt_draft *draft, zt_supplies *supplies, zt
     .encoder = w->arguments.encoder, .options = w->rows.options, .draft = draft,
     .supplies = supplies, .budget = &w->budget
   };
-  if( writer_add_all(w, false, draft, supplies, err)
+  if( zt_writer_check_others(w, true, err) || writer_add_all(w, false, draft, supplies, err)
    || writer_add_all(w, true, draft, supplies, err)
    || zt_rows_complete(&w->rows, draft, supplies, err) || zt_write_check(&write, err)
    || zt_output_open(w->arguments.path, w->arguments.mode, w->arguments.sync, &w->output, err)
    || zt_write_to(&write, w->output, err) || zt_output_sync(w->output, err) ) return err->rc;
   return zt_output_place(w->output, err);
-}
-
-/* True if the transaction has something to write. */
-static bool writer_has_rows(zt_writer *w, int *rc){
-  if( w->arguments.mode!=ZT_OUTPUT_UPDATE ) return !zt_writer_rows_empty(w->stored, rc) && !*rc;
-  return zt_writer_rows_marked(w->stored, ZT_WRITER_CHANGED, rc) && !*rc;
 }
 
 int zt_writer_commit(zt_writer *w, zt_error *err){
