@@ -8,16 +8,17 @@
 **   data                 instead of source: the elements, row-major and little-endian. They wait in
 **                        a temporary file
 **   dtype, shape         with data: the type of the bytes, and a JSON array. With source: dtype is
-**                        the type to convert to, NULL keeps it; shape is NULL
+**                        the type to convert to, NULL keeps it; shape is NULL or the source's own
 **   format               NULL keeps the layout, with data `dense`. `dense` fills in zeros and
-**                        dequantizes. With data also `sparse_csr` and `sparse_coo`
+**                        dequantizes. With data also `sparse_csr` and `sparse_coo`. With source
+**                        also its own, which keeps it
 **   component            with data, of a sparse tensor: its role, `values`, `indices`, `indptr` or
 **                        `coords`. There is one row for each, with the same name, format and shape
 **   encoding, level, digest   of this row instead of the table's
 **   key, value           an attribute, of the tensor `name` or of the file
 **   type                 of the value, as in zt_attributes; NULL: by the value's own type
 **   stored_type          the type in GGUF's own words; other formats ignore it
-**   bytes                decoded bytes of the row; read only
+**   bytes                decoded bytes of the row; read only, so that only this number may be given
 **
 ** Such a table is in temp, and only with the entry point sqlite3_ztensor_write_init. Rows are
 ** checked when they come, and kept in a table of SQLite's (writer_rows.h). All is written in xSync,
@@ -126,7 +127,10 @@ static int writer_connect(sqlite3 *db, void *module, int argc, const char *const
 }
 
 static int writer_destroy(sqlite3_vtab *p){
-  const int rc = zt_writer_rows_drop(((zt_writer*)p)->stored);
+  zt_writer *w = (zt_writer*)p;
+  int rc;
+  if( zt_writer_must_stay(w, &rc) ) return SQLITE_LOCKED;
+  if( rc==SQLITE_OK ) rc = zt_writer_rows_drop(w->stored);
   return rc ? rc : writer_disconnect(p);
 }
 
@@ -222,7 +226,7 @@ static int writer_see(writer_cursor *c, zt_error *err){
   sqlite3 *db = w->connection->db;
   int rc = SQLITE_OK;
   if( writer_check_cursor(c, err) || c->shows==WRITER_SHOWS_FILE ) return err->rc;
-  if( !w->begun ){
+  if( !w->begun && !w->rows.sources ){   /* CREATE in a transaction begins without xBegin */
     if( w->arguments.mode!=ZT_OUTPUT_UPDATE ) return SQLITE_OK;
     if( sqlite3_get_autocommit(db) || (rc = zt_writer_rows_touch(w->stored))==SQLITE_READONLY ){
       if( zt_writer_view_open(w, &c->view, err)==SQLITE_OK ) c->shows = WRITER_SHOWS_FILE;
@@ -402,14 +406,18 @@ static int writer_savepoint(sqlite3_vtab *p, int n){
 static int writer_release(sqlite3_vtab *p, int n){
   zt_writer *w = (zt_writer*)p;
   for(writer_cursor *c=w->cursors; c; c=c->next) if( c->savepoints>n ) c->savepoints = n;
+  if( w->first>n ) w->first = n;
   w->savepoints = n;
   return SQLITE_OK;
 }
 
-/* Savepoint number n begins again. -1: that which is the transaction. */
+/* Savepoint number n begins again. -1: that which is the transaction. If all rows came after it,
+** there is nothing to commit: the table itself may be undone, and another one have its name. */
 static int writer_rollback_to(sqlite3_vtab *p, int n){
-  writer_end_cursors((zt_writer*)p, n);
-  ((zt_writer*)p)->savepoints = n+1;
+  zt_writer *w = (zt_writer*)p;
+  writer_end_cursors(w, n);
+  if( w->first>n ) zt_writer_end(w);
+  w->savepoints = n+1;
   return SQLITE_OK;
 }
 

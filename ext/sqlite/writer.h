@@ -23,6 +23,7 @@ typedef struct zt_writer {
   /* Of the open transaction: */
   bool begun;                    /* xBegin was called */
   int savepoints;                /* Those that are open, statements' own ones with them */
+  int first;                     /* Those that were open when the first row came, and still are */
   zt_budget budget;
   zt_draft_rows rows;            /* rows.sources is owned; NULL: no row came yet */
   char *target;                  /* Its absolute path when the first row came; owned */
@@ -48,6 +49,10 @@ int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_
 
 /* Write the rows to the target. The old file can be put back until the output is kept. */
 int zt_writer_commit(zt_writer *w, zt_error *err);
+
+/* True if there are rows and a savepoint is open: a ROLLBACK TO that undoes the table's DROP would
+** bring them back without their bytes, and without xSync. */
+bool zt_writer_must_stay(zt_writer *w, int *rc);
 
 /* Forget the transaction's files. */
 void zt_writer_end(zt_writer *w);

@@ -4,6 +4,13 @@
 #include "core/os.h"
 #include "sqlite/writer_load.h"
 
+/* True if there are rows before the first one came, which a DROP TABLE that was undone brings back,
+** or which were put there. */
+static bool writer_has_others(zt_writer *w, int *rc){
+  const bool loaded = zt_writer_rows_marked(w->stored, ZT_WRITER_LOADED, rc);
+  return *rc==SQLITE_OK && (loaded || !zt_writer_rows_empty(w->stored, rc)) && *rc==SQLITE_OK;
+}
+
 int zt_writer_begin(zt_writer *w, zt_error *err){
   int rc;
   err->path = w->arguments.path;
@@ -13,9 +20,14 @@ int zt_writer_begin(zt_writer *w, zt_error *err){
   }
   if( w->rows.sources ) return SQLITE_OK;
   rc = zt_writer_rows_prepare(w->stored);
+  if( rc==SQLITE_OK && writer_has_others(w, &rc) ){
+    return zt_fail(err, SQLITE_ERROR, "the table that keeps its rows has some of another"
+                   " transaction: DROP the table and make it again");
+  }
   if( rc ) return zt_writer_fail(w, rc, err);
   sqlite3_free(w->target);
   if( zt_output_check(w->arguments.path, w->arguments.mode, &w->target, err) ) return err->rc;
+  w->first = w->savepoints;
   w->budget = zt_connection_budget(w->connection);
   w->rows = (zt_draft_rows){
     .connection = w->connection, .encoder = w->arguments.encoder, .options = w->arguments.options,
@@ -42,6 +54,23 @@ static bool writer_has_rows(zt_writer *w, int *rc){
   return zt_writer_rows_marked(w->stored, ZT_WRITER_CHANGED, rc) && !*rc;
 }
 
+bool zt_writer_must_stay(zt_writer *w, int *rc){
+  const int statement = 1;   /* Savepoints of DROP TABLE itself */
+  *rc = SQLITE_OK;
+  return w->rows.sources && w->savepoints>statement && writer_has_rows(w, rc);
+}
+
+/* True if ROLLBACK TO has undone the table's own making: SQLite calls no method then. Another table
+** may have its name by now. */
+static bool writer_is_undone(const zt_writer *w){
+  const char *name = zt_writer_rows_name(w->stored);
+  for(const zt_writer *newer=w->connection->writers; newer!=w; newer=newer->next){
+    if( newer->stored && sqlite3_stricmp(zt_writer_rows_name(newer->stored), name)==0 ) return true;
+  }
+  return sqlite3_table_column_metadata(w->connection->db, "temp", name, NULL, NULL, NULL, NULL,
+                                       NULL, NULL)==SQLITE_ERROR;
+}
+
 /* True if two paths name the same file now. */
 static bool writer_is_one_file(const char *a, const char *b){
   zt_stat of, other;
@@ -54,7 +83,8 @@ int zt_writer_check_others(zt_writer *w, bool placed, zt_error *err){
   for(zt_writer *other=w->connection->writers; other; other=other->next){
     if( other==w || !other->rows.sources ) continue;
     if( placed ? !other->output || !writer_is_one_file(w->arguments.path, other->arguments.path)
-      : strcmp(w->target, other->target)!=0 || !writer_has_rows(other, &rc) ) continue;
+      : strcmp(w->target, other->target)!=0 || writer_is_undone(other)
+       || !writer_has_rows(other, &rc) ) continue;
     return zt_fail(err, SQLITE_ERROR, "the tables '%s' and '%s' would both write this file in one"
                    " transaction", zt_writer_rows_name(other->stored),
                    zt_writer_rows_name(w->stored));
@@ -107,7 +137,7 @@ int zt_writer_commit(zt_writer *w, zt_error *err){
   zt_supplies supplies;
   zt_draft *draft;
   int rc = SQLITE_OK;
-  if( !w->rows.sources ) return SQLITE_OK;
+  if( !w->rows.sources || writer_is_undone(w) ) return SQLITE_OK;
   err->path = w->arguments.path;
   if( writer_has_rows(w, &rc) ){
     zt_output_close(w->output);   /* Of a COMMIT that was busy, before a ROLLBACK TO */

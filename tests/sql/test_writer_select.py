@@ -300,3 +300,80 @@ def test_a_table_is_not_dropped_while_it_is_read(begun):
     assert open_.fetchall() == [*map(tuple, "bcde")]
     begun.execute("DROP TABLE out")
     begun.execute("ROLLBACK")
+
+
+# ------------------------------------------------------------------------------------------ tables that come and go
+
+def test_a_table_with_rows_is_not_dropped_within_a_savepoint(begun):
+    """ROLLBACK TO would bring the table back, and COMMIT would not hear of its rows."""
+    put(begun, "x")
+    begun.execute("SAVEPOINT one")
+    assert refusal(begun, "DROP TABLE out")[0] == LOCKED
+    begun.execute("ROLLBACK TO one")
+    assert rows(begun, "SELECT name FROM out WHERE key IS NULL") == [*map(tuple, "abcdex")]
+    begun.execute("RELEASE one")
+    begun.execute("DROP TABLE out")
+    begun.execute("COMMIT")
+    assert "n.zt" not in listing(".") and names(begun, "a.zt") == [*"abcde"]
+
+
+def test_a_drop_that_is_undone_with_the_rows(connect):
+    db = connect(entry=ENTRY)
+    declare(db, "n.zt")
+    db.execute("SAVEPOINT one")
+    put(db, "x")
+    db.execute("DROP TABLE out")
+    db.execute("ROLLBACK TO one")
+    assert rows(db, "SELECT * FROM out") == []
+    put(db, "y")
+    db.execute("COMMIT")
+    assert names(db, "n.zt") == ["y"]
+
+
+def test_a_table_that_is_made_in_the_transaction(connect):
+    db = connect(entry=ENTRY)
+    db.execute("BEGIN")
+    declare(db, "n.zt")
+    put(db, "x", b"\1")
+    assert rows(db, "SELECT name FROM out") == [("x",)]
+    db.execute("COMMIT")
+    assert names(db, "n.zt") == ["x"] and rows(db, "SELECT name FROM out") == []
+
+
+@pytest.mark.parametrize("again", [None, "n.zt", "m.zt"])
+def test_a_table_whose_making_is_undone(connect, again):
+    db = connect(entry=ENTRY)
+    db.execute("CREATE TABLE t(a)")
+    db.execute("BEGIN")
+    db.execute("INSERT INTO t VALUES(1)")
+    db.execute("SAVEPOINT one")
+    declare(db, "n.zt")
+    put(db, "x", b"\1")
+    db.execute("ROLLBACK TO one")
+    if again:
+        declare(db, again)
+        put(db, "y", b"\2")
+        put(db, "z", b"\3")
+    db.execute("COMMIT")
+    assert listing(".") == ([again] if again else []) and rows(db, "SELECT * FROM t") == [(1,)]
+    if again:
+        assert rows(db, "SELECT object, data FROM zt_components(?)", again) == [("y", b"\2"), ("z", b"\3")]
+
+
+def test_rows_that_were_there_before_are_an_error(connect):
+    """They have no bytes, and would take those of other rows."""
+    db = connect(entry=ENTRY)
+    declare(db, "n.zt")
+    db.execute("BEGIN")
+    put(db, "x", b"\1")
+    db.execute("CREATE TEMP TABLE kept AS SELECT * FROM out_rows")
+    db.execute("DELETE FROM out")
+    db.execute("COMMIT")
+    db.execute("INSERT INTO out_rows SELECT * FROM kept")
+    assert refusal(db, "INSERT INTO out(name, data, dtype, shape) VALUES('y', x'02', 'u8', '[1]')") == (
+        1, "ztensor: n.zt: the table that keeps its rows has some of another transaction: DROP the table and make it again")
+    assert listing(".") == []
+    db.execute("DROP TABLE out")
+    declare(db, "n.zt")
+    put(db, "y", b"\2")
+    assert rows(db, "SELECT object, data FROM zt_components('n.zt')") == [("y", b"\2")]
