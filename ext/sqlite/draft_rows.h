@@ -7,8 +7,8 @@
 **   [name] key value [type] [stored_type]                   an attribute of the object, or the file
 **
 ** and encoding, level, digest for the first two. What a tensor of a file is already may be said: its
-** shape, its format, and beside its own format the type of its stored numbers. Errors name the object and say what helps.
-** Interface to code in draft_rows.c.
+** shape, its format, and beside its own format the type of its stored numbers. Errors name the
+** object and say what helps. Interface to code in draft_rows.c.
 */
 #ifndef ZT_SQLITE_DRAFT_ROWS_H
 #define ZT_SQLITE_DRAFT_ROWS_H

@@ -301,8 +301,8 @@ static int writer_check_shown(const writer_storing *s, const writer_values *v, z
     asked = zt_value_text(v->asked[i]);
     if( !asked.z ) return zt_fail_nomem(err);
     if( zt_text_equal(asked, shown[i]) ) continue;
-    return zt_fail(err, SQLITE_ERROR, "its %s was '%.*s', and is '%.*s' in its new source; an UPDATE"
-                   " without FROM leaves open no question which is meant", zt_row_column(i),
+    return zt_fail(err, SQLITE_ERROR, "its %s was '%.*s', and is '%.*s' in its new source; an"
+                   " UPDATE without FROM leaves open no question which is meant", zt_row_column(i),
                    zt_shown(asked), asked.z, zt_shown(shown[i]), shown[i].z);
   }
   if( v->bytes==WRITER_NONE
@@ -348,7 +348,8 @@ static int writer_store(writer_storing *s, writer_values *v, sqlite3_int64 old, 
                         zt_error *err){
   if( writer_place(s->w, v, &s->row, err) || zt_row_read(&s->w->rows, v->column, &s->row, err)
    || writer_keep_object(v, &s->row, err) || writer_fetch(s, err) || writer_check(s, err)
-   || writer_check_shown(s, v, err) || writer_check_other(s->w, &s->row, old, s->replace, &s->stored, err)
+   || writer_check_shown(s, v, err)
+   || writer_check_other(s->w, &s->row, old, s->replace, &s->stored, err)
    || writer_spool(s, err) ) return err->rc;
   s->stored.columns = v->column;
   s->stored.row = &s->row;
