@@ -104,6 +104,8 @@ $(B)/ext/%.o: ext/%.c Makefile
 
 -include $(SRC:ext/%.c=$(B)/ext/%.d)
 
+objects: $(LIB:ext/%.c=$(B)/ext/%.o)
+
 # A program of the C files and objects among its prerequisites
 PROGRAM = $(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -o $@ $(filter %.c %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3
 

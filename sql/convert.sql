@@ -27,6 +27,9 @@ DROP TABLE IF EXISTS temp.convert_file;
 DROP TABLE IF EXISTS temp.convert_now;
 DROP VIEW IF EXISTS temp.convert_rows;
 
+CREATE TEMP TABLE IF NOT EXISTS convert_parameters(is_sound, CONSTRAINT "the parameter :source is set" CHECK (is_sound));
+INSERT INTO temp.convert_parameters VALUES (:source IS NOT NULL);
+
 CREATE TEMP TABLE convert_file(id INTEGER PRIMARY KEY, path TEXT, target TEXT, same, error TEXT);
 INSERT INTO temp.convert_file(path, target, error)
 WITH parts(path, error, folder, name) AS (

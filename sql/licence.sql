@@ -18,6 +18,10 @@
 .bail on
 DROP TABLE IF EXISTS temp.licence;
 
+-- With no file, the statement of an earlier run would be there still, and change that run's file.
+CREATE TEMP TABLE IF NOT EXISTS licence_parameters(is_sound, CONSTRAINT "the parameter :file is one file" CHECK (is_sound));
+INSERT INTO temp.licence_parameters VALUES ((SELECT count(*) FROM zt_files(:file)) = 1);
+
 CREATE TEMP TABLE IF NOT EXISTS licence_statements(written NOT NULL);   -- NULL: writefile() has failed
 INSERT INTO temp.licence_statements
 SELECT writefile('licence.tmp.sql', printf('CREATE VIRTUAL TABLE temp.licence USING zt_writer(%Q, mode=update%s);', path,

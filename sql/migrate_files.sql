@@ -9,9 +9,9 @@
 -- if it has no tensors and no attributes, or if an error occurs. Compressed tensors stay compressed. Objects come in the order of their
 -- names.
 --
--- The result has a row for each old file: path, the version that it had, the version that it has now, `same` and `error`. A file whose
--- version is still the old one was not replaced, and the shell has shown the reason. `same` is 1 if the file has the fingerprint that the
--- old one had, NULL if that one had none. `error` is the reason why the file cannot be read.
+-- The result has a row for each old file, and for each file that cannot be read: path, the version that it had, the version that it has
+-- now, `same` and `error`. A file whose version is still the old one was not replaced, and the shell has shown the reason. `same` is 1 if
+-- the file has the fingerprint that the old one had, NULL if that one had none. `error` is the reason why the file cannot be read.
 --
 -- It needs the sqlite3 shell. At the end it deletes its two files in the current directory, migrate_files.tmp.zt and
 -- migrate_files.tmp.sql, with the system's rm.
@@ -24,9 +24,12 @@ DROP VIEW IF EXISTS temp.migrate_rows;
 DROP VIEW IF EXISTS temp.migrate_verdict;
 DROP VIEW IF EXISTS temp.migrate_attributes;
 
-CREATE TEMP TABLE migrate_file(id INTEGER PRIMARY KEY, path TEXT, version TEXT, fingerprint TEXT, verified);
-INSERT INTO temp.migrate_file(path, version)
-SELECT path, version FROM zt_files(:source) WHERE container = 'ztensor' AND CAST(version AS INTEGER) < 2;
+CREATE TEMP TABLE IF NOT EXISTS migrate_files_parameters(is_sound, CONSTRAINT "the parameter :source is set" CHECK (is_sound));
+INSERT INTO temp.migrate_files_parameters VALUES (:source IS NOT NULL);
+
+CREATE TEMP TABLE migrate_file(id INTEGER PRIMARY KEY, path TEXT, version TEXT, error TEXT, fingerprint TEXT, verified);
+INSERT INTO temp.migrate_file(path, version, error)
+SELECT path, version, error FROM zt_files(:source) WHERE error IS NOT NULL OR (container = 'ztensor' AND CAST(version AS INTEGER) < 2);
 
 -- The rows of a new file, made from the file `path`.
 CREATE TEMP TABLE migrate_now(path TEXT);
@@ -67,7 +70,7 @@ CREATE VIRTUAL TABLE temp.migrate_new_%d USING zt_writer(%Q, format=''ztensor-2'
 INSERT INTO temp.migrate_new_%d(name, source, object, encoding, key, value, type) SELECT * FROM temp.migrate_rows;
 DROP TABLE temp.migrate_new_%d;
 ', path, id, id, id, id, id, id, path, id, id), ''), ''))
-FROM temp.migrate_file;
+FROM temp.migrate_file WHERE error IS NULL;
 .bail off
 .read migrate_files.tmp.sql
 .shell rm -f migrate_files.tmp.zt migrate_files.tmp.sql

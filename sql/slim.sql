@@ -20,6 +20,9 @@
 .bail on
 DROP TABLE IF EXISTS temp.slim;
 
+CREATE TEMP TABLE IF NOT EXISTS slim_parameters(is_sound, CONSTRAINT "the parameters :source and :target are set" CHECK (is_sound));
+INSERT INTO temp.slim_parameters VALUES (:source IS NOT NULL AND :target IS NOT NULL);
+
 CREATE TEMP TABLE IF NOT EXISTS slim_statements(written NOT NULL);   -- NULL: writefile() has failed
 INSERT INTO temp.slim_statements
 SELECT writefile('slim.tmp.sql', printf('CREATE VIRTUAL TABLE temp.slim USING zt_writer(%Q);', :target));

@@ -225,7 +225,7 @@ def encoders() -> dict[str, dict[str, str]]:
 
 def writer_formats() -> str:
     """The settings of each format, and what it can hold: the answers to INSERTs."""
-    formats = re.findall(r"'([^']*)'", writing("CREATE VIRTUAL TABLE temp.x USING zt_writer('x.nothing');\n")[1][0].partition("one of")[2])
+    formats = re.findall(r"'([^']*)'", writing("CREATE VIRTUAL TABLE temp.x USING zt_writer('x.nothing');\n")[1][0].partition("the formats are")[2])
     (known,) = writing("CREATE VIRTUAL TABLE temp.x USING zt_writer('x.zt');\n"
                        "INSERT INTO x(name, data, dtype, shape) VALUES ('w', x'', 'nonsense', '[0]');\n")[1]
     tried = {dtype: [f"(name, data, dtype, shape) VALUES ('w', x'', '{dtype}', '[0]')"]

@@ -243,9 +243,9 @@ zt_text zt_draft_name(const zt_draft *d, uint32_t object){
   return zt_keys_text(&d->names, d->bytes.p, object);
 }
 
-void zt_draft_data(const zt_draft *d, uint32_t object, zt_draft_component *out){
+uint32_t zt_draft_data(const zt_draft *d, uint32_t object, zt_draft_component *out){
   *out = (zt_draft_component){ 0 };
-  zt_draft_next_component(d, object, 0, out);
+  return zt_draft_next_component(d, object, 0, out);
 }
 
 void zt_draft_object_get(const zt_draft *d, uint32_t object, zt_draft_object *out){

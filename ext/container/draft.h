@@ -107,7 +107,7 @@ int zt_draft_compare_names(const zt_draft *d, uint32_t a, uint32_t b);
 /* The name of an object. */
 zt_text zt_draft_name(const zt_draft *d, uint32_t object);
 
-/* The one component of a dense object, in formats that have no others. */
-void zt_draft_data(const zt_draft *d, uint32_t object, zt_draft_component *out);
+/* The one component of an object, in formats whose objects have no others. Returns its place. */
+uint32_t zt_draft_data(const zt_draft *d, uint32_t object, zt_draft_component *out);
 
 #endif

@@ -45,11 +45,17 @@ typedef struct zt_encoder_run {
                            ** component's decoded bytes. The encoder resets it */
 
   /* Append the bytes of a component, which the draft has at that place, encoded and checked. Sets
-  ** the component's offset, length and digest in the draft. */
+  ** the component's offset, length and digest in the draft. A failure names object and role. */
   int (*part)(struct zt_encoder_run *run, uint32_t object, uint32_t place, zt_stored *out,
               zt_error *err);
   void *context;           /* part's own */
 } zt_encoder_run;
+
+/* Append zeros up to the next multiple of `align`. */
+static inline int zt_encoder_align(zt_encoder_run *run, zt_error *err){
+  const uint64_t align = run->options->align, size = zt_output_size(run->output);
+  return zt_output_append_zeros(run->output, (align-size%align)%align, err);
+}
 
 typedef struct zt_encoder {
   const char *name;        /* As the argument `format` has it: "ztensor-2" */

@@ -4,6 +4,16 @@
 #include "core/host.h"
 #include "core/utf8.h"
 
+/* Fails over a name. Its place in messages is that of objects and components, not of attributes. */
+static int encoder_fail_name(const char *format, const char *kind, zt_text name, const char *rule,
+                             zt_error *err){
+  if( strcmp(kind, "attribute")!=0 ){
+    return zt_fail(err, SQLITE_ERROR, "%s names %s; rename the %s", format, rule, kind);
+  }
+  return zt_fail(err, SQLITE_ERROR, "%s names %s; rename the attribute '%.*s'", format, rule,
+                 zt_shown(name), name.z);
+}
+
 int zt_encoder_check_name(const char *format, const char *kind, zt_text name, uint64_t most,
                           zt_error *err){
   if( name.n>most ){
@@ -12,10 +22,10 @@ int zt_encoder_check_name(const char *format, const char *kind, zt_text name, ui
                    (unsigned long long)most, kind, (unsigned long long)name.n);
   }
   if( zt_has_nul(name.z, name.n) ){
-    return zt_fail(err, SQLITE_ERROR, "%s names cannot hold U+0000; rename the %s", format, kind);
+    return encoder_fail_name(format, kind, name, "cannot hold U+0000", err);
   }
   if( !zt_utf8_valid((const uint8_t*)name.z, name.n) ){
-    return zt_fail(err, SQLITE_ERROR, "%s names are UTF-8; rename the %s", format, kind);
+    return encoder_fail_name(format, kind, name, "are UTF-8", err);
   }
   return SQLITE_OK;
 }

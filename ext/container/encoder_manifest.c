@@ -51,11 +51,6 @@ void zt_encoder_put_shape(const zt_draft_object *object, zt_cbor_out *out){
   for(uint32_t i=0; i<object->rank; i++) zt_cbor_put_uint(out, object->shape[i]);
 }
 
-int zt_encoder_align(zt_encoder_run *run, zt_error *err){
-  const uint64_t align = run->options->align, size = zt_output_size(run->output);
-  return zt_output_append_zeros(run->output, (align-size%align)%align, err);
-}
-
 int zt_encoder_check_manifest(const zt_cbor_out *manifest, zt_error *err){
   if( err->rc || manifest->n<=ZT_MAX_MANIFEST ) return err->rc;
   return zt_fail(err, SQLITE_TOOBIG, "the manifest would have %llu bytes, more than %llu",
@@ -69,12 +64,7 @@ int zt_encoder_each(zt_encoder_run *run, zt_encoder_component append, void *cont
   for(uint32_t i=0; i<n && !err->rc; i++){
     const uint32_t object = run->order[i];
     zt_encoder_read_roles(run->draft, object, zt_text_compare, &roles);
-    for(uint32_t k=0; k<roles.n && !err->rc; k++){
-      err->object = zt_draft_name(run->draft, object);
-      err->component = roles.a[k].role;
-      append(context, object, &roles.a[k], roles.place[k]);
-    }
+    for(uint32_t k=0; k<roles.n && !err->rc; k++) append(context, object, roles.place[k]);
   }
-  err->object.z = err->component.z = NULL;
   return err->rc;
 }

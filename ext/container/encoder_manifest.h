@@ -26,15 +26,11 @@ void zt_encoder_put_attributes(const zt_draft *draft, uint32_t object, zt_cbor_o
 /* Append `shape` and an object's. */
 void zt_encoder_put_shape(const zt_draft_object *object, zt_cbor_out *out);
 
-/* Append zeros up to the next multiple of the run's `align`. */
-int zt_encoder_align(zt_encoder_run *run, zt_error *err);
-
 /* Fail with SQLITE_TOOBIG if readers would refuse a manifest for its length. */
 int zt_encoder_check_manifest(const zt_cbor_out *manifest, zt_error *err);
 
 /* Append every component, in bytewise order of roles, by a function of the caller. */
-typedef int (*zt_encoder_component)(void *context, uint32_t object,
-                                    const zt_draft_component *component, uint32_t place);
+typedef int (*zt_encoder_component)(void *context, uint32_t object, uint32_t place);
 int zt_encoder_each(zt_encoder_run *run, zt_encoder_component append, void *context,
                     zt_error *err);
 

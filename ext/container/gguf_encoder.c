@@ -236,13 +236,9 @@ static int gguf_check_object(const zt_draft *d, uint32_t number, zt_error *err){
   return zt_encoder_check_dense("gguf", d, number, gguf_holds, err);
 }
 
-static uint64_t gguf_padded(const zt_encoder_run *run, uint64_t n){
-  const uint64_t align = run->options->align;
-  return n+(align-n%align)%align;
-}
-
 static void gguf_put_info(zt_encoder_run *run, uint32_t number, uint64_t *offset,
                           sqlite3_str *out){
+  const uint64_t align = run->options->align;
   zt_draft_object object;
   zt_draft_component data;
   zt_draft_object_get(run->draft, number, &object);
@@ -253,7 +249,7 @@ static void gguf_put_info(zt_encoder_run *run, uint32_t number, uint64_t *offset
   gguf_put_number(out, object.layout==ZT_LAYOUT_GGML ? object.blocks->number
                        : (uint32_t)gguf_plain_number(data.element->id), 4);
   gguf_put_number(out, *offset, 8);
-  *offset += gguf_padded(run, data.decoded_length);
+  *offset += data.decoded_length+(align-data.decoded_length%align)%align;
 }
 
 /* The file's attribute general.alignment: 0 if it has none. */
@@ -319,11 +315,6 @@ static int gguf_put_metadata(zt_encoder_run *run, bool stated, sqlite3_str *out,
   return err->rc;
 }
 
-static int gguf_pad(zt_encoder_run *run, zt_error *err){
-  const uint64_t size = zt_output_size(run->output);
-  return zt_output_append_zeros(run->output, gguf_padded(run, size)-size, err);
-}
-
 /* Append header, metadata and infos. */
 static int gguf_write_header(zt_encoder_run *run, bool stated, zt_error *err){
   sqlite3_str *out = sqlite3_str_new(NULL);
@@ -352,15 +343,13 @@ static int gguf_write(zt_encoder_run *run, zt_error *err){
   bool stated = false;
   if( gguf_choose_align(run, &options, &stated, err) ) return err->rc;
   run->options = &options;
-  if( gguf_write_header(run, stated, err) || gguf_pad(run, err) ) return err->rc;
+  if( gguf_write_header(run, stated, err) || zt_encoder_align(run, err) ) return err->rc;
   for(uint32_t i=0; i<zt_draft_objects(run->draft) && !err->rc; i++){
     zt_draft_component data;
     zt_stored stored;
-    const uint32_t place = zt_draft_next_component(run->draft, run->order[i], 0, &data);
-    err->object = zt_draft_name(run->draft, run->order[i]);
-    if( run->part(run, run->order[i], place, &stored, err)==SQLITE_OK ) gguf_pad(run, err);
+    const uint32_t object = run->order[i], place = zt_draft_data(run->draft, object, &data);
+    if( run->part(run, object, place, &stored, err)==SQLITE_OK ) zt_encoder_align(run, err);
   }
-  err->object.z = NULL;
   return err->rc;
 }
 

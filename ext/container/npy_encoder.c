@@ -68,12 +68,10 @@ int zt_npy_write_array(zt_encoder_run *run, uint32_t object, zt_stored *out, uin
                        zt_error *err){
   uint8_t header[NPY_HEADER];
   zt_draft_component data;
-  const uint32_t place = zt_draft_next_component(run->draft, object, 0, &data);
+  const uint32_t place = zt_draft_data(run->draft, object, &data);
   run->prefix = (zt_span){ header, npy_put_header(run->draft, object, header) };
   *decoded = run->prefix.n+data.decoded_length;
-  err->object = zt_draft_name(run->draft, object);
   run->part(run, object, place, out, err);
-  err->object.z = NULL;
   run->prefix = (zt_span){ NULL, 0 };
   return err->rc;
 }

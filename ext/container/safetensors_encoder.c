@@ -183,11 +183,9 @@ static int safetensors_write(zt_encoder_run *run, zt_error *err){
   for(uint32_t i=0; i<objects && !err->rc; i++){
     zt_draft_component data;
     zt_stored stored;
-    const uint32_t place = zt_draft_next_component(run->draft, run->order[i], 0, &data);
-    err->object = zt_draft_name(run->draft, run->order[i]);
-    run->part(run, run->order[i], place, &stored, err);
+    const uint32_t object = run->order[i], place = zt_draft_data(run->draft, object, &data);
+    run->part(run, object, place, &stored, err);
   }
-  err->object.z = NULL;
   return err->rc;
 }
 

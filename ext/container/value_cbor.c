@@ -1,13 +1,10 @@
-/* Values as deterministic CBOR, and back. See value_cbor.h. */
+/* Values as deterministic CBOR. See value_cbor.h. */
 #include "container/value_cbor.h"
 
 #include <assert.h>
-#include "container/manifest.h"
 #include "core/cbor_order.h"
 
 #define VALUE_CBOR_POLL 256   /* Values between checks for an interrupt */
-
-/* --- To CBOR --- */
 
 /* Values on their way. */
 typedef struct value_writer {
@@ -113,52 +110,4 @@ int zt_value_cbor(const zt_container *c, const zt_value *value, const zt_interru
   zt_cbor_order_clear(&v.order);
   if( err->rc ) out->n = n;
   return err->rc;
-}
-
-/* --- From CBOR --- */
-
-static const zt_driver value_driver = {
-  .name = "cbor", .format = "cbor", .steps = &zt_manifest_steps
-};
-
-/* Keep an item, check it and join its strings. */
-static int value_keep(zt_container *c, zt_span item, zt_error *err){
-  zt_cbor cbor;
-  c->driver = &value_driver;
-  c->kept.p = sqlite3_malloc64(item.n+1);   /* 0 bytes would give NULL */
-  if( !c->kept.p ) return zt_fail_nomem(err);
-  if( item.n ) memcpy(c->kept.p, item.p, item.n);
-  c->kept.n = item.n;
-  c->kept.capacity = item.n+1;
-  zt_cbor_init(&cbor, c->kept.p, c->kept.n, err);
-  zt_cbor_skip(&cbor);
-  if( zt_cbor_finish(&cbor) && cbor.chunked ){
-    c->kept.n = zt_cbor_join(c->kept.p, c->kept.n, NULL, err);
-  }
-  return err->rc;
-}
-
-zt_container *zt_value_open(zt_span cbor, zt_value *out, zt_error *err){
-  zt_container *c = zt_container_new();
-  zt_cbor at;
-  *out = ZT_VALUE_NONE;
-  if( !c ) zt_fail_nomem(err);
-  else if( value_keep(c, cbor, err)==SQLITE_OK ){
-    at = zt_manifest_decoder(c, 0, 0, err);
-    zt_manifest_read(&at, out);
-    return c;
-  }
-  zt_container_close(c);
-  return NULL;
-}
-
-zt_value_type zt_value_cbor_type(zt_span cbor){
-  zt_error unused = ZT_ERROR_NONE;
-  zt_value value;
-  zt_cbor c;
-  zt_cbor_init(&c, cbor.p, cbor.n, &unused);
-  zt_manifest_read(&c, &value);
-  if( unused.rc ) value.type = ZT_VALUE_NULL;
-  zt_error_clear(&unused);
-  return value.type;
 }

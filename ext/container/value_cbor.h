@@ -1,6 +1,6 @@
 /*
-** Values as deterministic CBOR (RFC 8949 section 4.2.1), as a draft has them, and back. Interface
-** to code in value_cbor.c.
+** Values as deterministic CBOR (RFC 8949 section 4.2.1), as a draft has them. Interface to code in
+** value_cbor.c.
 **
 ** Integers and floats have their shortest form, NaN is f97e00, the keys of maps are sorted bytewise
 ** by their encoding, and no length is indefinite. Undefined and unassigned simple values are null,
@@ -17,14 +17,5 @@
 ** failure `out` is as before. */
 int zt_value_cbor(const zt_container *c, const zt_value *value, const zt_interrupt *interrupt,
                   zt_cbor_out *out, zt_error *err);
-
-/* One item of CBOR, of any encoding, as a value. It belongs to the container that is returned,
-** which has nothing else and ends in zt_container_close(). NULL: there is no memory, or the bytes
-** are not one item (recorded in err). */
-zt_container *zt_value_open(zt_span cbor, zt_value *out, zt_error *err);
-
-/* The type of that value alone; ZT_VALUE_NULL of bytes that begin no item. A bignum in chunks is an
-** integer however long it is. */
-zt_value_type zt_value_cbor_type(zt_span cbor);
 
 #endif

@@ -132,11 +132,9 @@ static int zt1_put_manifest(zt1_run *r){
 
 /* --- File --- */
 
-static int zt1_write_part(void *context, uint32_t object, const zt_draft_component *component,
-                          uint32_t place){
+static int zt1_write_part(void *context, uint32_t object, uint32_t place){
   zt1_run *r = context;
   zt_stored stored;
-  (void)component;
   if( zt_encoder_align(r->run, r->err) ) return r->err->rc;
   return r->run->part(r->run, object, place, &stored, r->err);
 }

@@ -190,13 +190,11 @@ typedef struct zt2_run {
   zt_error *err;
 } zt2_run;
 
-static int zt2_write_part(void *context, uint32_t object, const zt_draft_component *component,
-                          uint32_t place){
+static int zt2_write_part(void *context, uint32_t object, uint32_t place){
   zt2_run *r = context;
   zt_output *output = r->run->output;
   const uint64_t before = zt_output_size(output);
   zt_stored stored;
-  (void)component;
   if( zt_encoder_align(r->run, r->err) || r->run->part(r->run, object, place, &stored, r->err) ){
     return r->err->rc;
   }

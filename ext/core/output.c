@@ -33,6 +33,7 @@ struct zt_output {
                            ** the file is placed */
   char *old;               /* The hidden name of the file that was replaced; NULL: none */
   zt_file file;
+  zt_identity id;          /* The new file's; only device and inode stay */
   bool unnamed;
   bool synced;
   bool placed;             /* And neither kept nor undone */
@@ -123,7 +124,8 @@ static int output_refuse(const char *path, zt_output_mode mode, zt_kind kind, in
     return zt_fail(err, SQLITE_ERROR, "there is no such file to update");
   }
   if( n && zt_os_exists(path)==0 ){
-    return zt_fail(err, SQLITE_ERROR, "is a symbolic link to a file that does not exist");
+    return zt_fail(err, SQLITE_ERROR, "is a symbolic link that leads to no file; remove it, or"
+                   " write to the path that it names");
   }
   if( n && *zt_path_name(path)==0 ) return zt_fail(err, SQLITE_ERROR, "is not a file's name");
   return SQLITE_OK;
@@ -172,6 +174,7 @@ static zt_output *output_new(uint64_t most, zt_error *err){
 
 /* Makes the file, and its hidden name. Returns 0 or the errno value. */
 static int output_make(zt_output *o){
+  zt_stat s = { .kind = ZT_KIND_MISSING };
   int n = EEXIST;
   for(int i=0; n==EEXIST && i<OUTPUT_TRIES; i++){
     sqlite3_free(o->partial);
@@ -180,6 +183,8 @@ static int output_make(zt_output *o){
     n = zt_os_create(o->partial, o->mode==ZT_OUTPUT_CREATE ? NULL : o->target, &o->unnamed,
                      &o->file);
   }
+  if( n==0 ) n = zt_os_fstat(o->file, &s);
+  o->id = s.id;
   return n;
 }
 
@@ -477,12 +482,10 @@ static int output_place_over(zt_output *o, zt_kind *kind){
 /* Puts the old file back, or nothing if there was none. A file that another process has put into
 ** the target's place since then stays. */
 static int output_put_back(zt_output *o){
-  zt_stat own, there;
-  int n = zt_os_fstat(o->file, &own);
-  if( n ) return n;
-  n = zt_os_stat(o->target, &there);
+  zt_stat there;
+  int n = zt_os_stat(o->target, &there);
   if( n && !zt_os_absent(n) ) return n;
-  if( n==0 && own.id.device==there.id.device && own.id.inode==there.id.inode ){
+  if( n==0 && o->id.device==there.id.device && o->id.inode==there.id.inode ){
     n = o->old ? zt_os_rename(o->old, o->target) : zt_os_remove(o->target);
   }else{
     n = o->old ? zt_os_remove(o->old) : 0;

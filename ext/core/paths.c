@@ -100,6 +100,12 @@ static int paths_fail_url(const char *url, zt_error *err){
                  " here first", zt_shown((zt_text){ url, zt_path_scheme(url) }), url);
 }
 
+static int paths_fail_url_target(const char *url, zt_error *err){
+  return zt_fail(err, SQLITE_ERROR,
+                 "a URL of scheme '%.*s' is not written: targets are files of this machine",
+                 zt_shown((zt_text){ url, zt_path_scheme(url) }), url);
+}
+
 int zt_path_fail(const zt_path *path, zt_error *err){
   if( path->error_number==0 ) return SQLITE_OK;
   if( zt_path_is_url(path->z) ) return paths_fail_url(path->z, err);
@@ -161,6 +167,15 @@ static char *paths_from_home(const char *source, size_t *fixed, zt_error *err){
   return path;
 }
 
+/* Returns the path of `~`, `~/...` or a file: URI, owned by the caller. NULL for any other text,
+** and after a failure. *fixed is as above. */
+static char *paths_local(const char *text, size_t *fixed, zt_error *err){
+  if( text[0]=='~' && (!text[1] || zt_is_separator(text[1])) ){
+    return paths_from_home(text, fixed, err);
+  }
+  return sqlite3_strnicmp(text, "file:", 5)==0 ? paths_path_from_uri(text, err) : NULL;
+}
+
 typedef enum paths_source_kind {
   PATHS_SOURCE_FAILED, PATHS_SOURCE_LITERAL, PATHS_SOURCE_DIRECTORY, PATHS_SOURCE_PATTERN,
   PATHS_SOURCE_LIST
@@ -200,14 +215,9 @@ static paths_source_kind paths_classify(paths_source *s, zt_error *err){
   }
   if( zt_os_exists(s->path)==0 ) return PATHS_SOURCE_LITERAL;
   if( !s->owned ){
-    bool home = s->path[0]=='~' && (!s->path[1] || zt_is_separator(s->path[1]));
-    if( home ) s->owned = paths_from_home(s->path, &s->fixed, err);
-    else if( sqlite3_strnicmp(s->path, "file:", 5)==0 ){
-      s->owned = paths_path_from_uri(s->path, err);
-    }else if( zt_list_is(s->path) ){
-      return PATHS_SOURCE_LIST;
-    }
+    s->owned = paths_local(s->path, &s->fixed, err);
     if( err->rc ) return PATHS_SOURCE_FAILED;
+    if( !s->owned && zt_list_is(s->path) ) return PATHS_SOURCE_LIST;
     if( s->owned ){
       s->path = s->owned;
       return paths_classify(s, err);
@@ -330,6 +340,15 @@ int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err){
   *stat = s.stat;
   sqlite3_free(s.owned);
   return err->rc;
+}
+
+int zt_paths_target(const char *text, char **out, zt_error *err){
+  size_t fixed = 0;
+  *out = NULL;
+  if( zt_path_is_url(text) ) return paths_fail_url_target(text, err);
+  if( zt_os_exists(text)!=0 ) *out = paths_local(text, &fixed, err);
+  if( !*out && !err->rc ) *out = sqlite3_mprintf("%s", text);
+  return *out ? SQLITE_OK : zt_fail_nomem(err);
 }
 
 /* --- Sources that do not depend on the current directory --- */

@@ -75,6 +75,11 @@ int zt_path_fail(const zt_path *path, zt_error *err);
 ** *stat is the path's state, if it exists. */
 int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err);
 
+/* Returns the path of a file that will be written, from sqlite3_malloc64(): the text itself, also
+** with wildcards, or what `~/...` and a file: URI stand for unless something of that name exists. A
+** URL is a failure. */
+int zt_paths_target(const char *text, char **out, zt_error *err);
+
 /* Returns an equivalent source that does not depend on the current directory, from
 ** sqlite3_malloc64(). The directory at the front of a path or pattern becomes canonical, without
 ** symbolic links; the rest stays, and a list keeps its order as a JSON array. Missing files are not

@@ -51,6 +51,11 @@ static inline const char *zt_source_path(const zt_source *s){
   return s->file>=0 ? s->path : NULL;
 }
 
+/* Its name in messages. */
+static inline const char *zt_source_name(const zt_source *s){
+  return s->file>=0 ? s->path : "<blob>";
+}
+
 /* The image; p is NULL for a file. */
 static inline zt_span zt_source_image(const zt_source *s){
   return s->image;

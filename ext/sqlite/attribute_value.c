@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include "container/value_cbor.h"
 #include "core/cbor_order.h"
 #include "core/grow.h"
 #include "core/json_read.h"
@@ -262,10 +261,6 @@ const char *zt_attribute_type_of(const zt_value *value){
   return attribute_types[value->type];
 }
 
-const char *zt_attribute_type(zt_span cbor){
-  return attribute_types[zt_value_cbor_type(cbor)];
-}
-
 /* An integer of any size: INTEGER if it fits in SQLite's, else decimal TEXT. */
 static void attribute_result_integer(sqlite3_context *ctx, const zt_value *v){
   sqlite3_str *out;
@@ -294,14 +289,4 @@ void zt_attribute_result_value(sqlite3_context *ctx, const zt_container *c, cons
       break;
     case ZT_VALUE_ARRAY: case ZT_VALUE_MAP: zt_result_value(ctx, c, v, interrupt); break;
   }
-}
-
-void zt_attribute_result(sqlite3_context *ctx, zt_span cbor){
-  const zt_interrupt none = { NULL, NULL };
-  zt_error err = ZT_ERROR_NONE;
-  zt_value value;
-  zt_container *c = zt_value_open(cbor, &value, &err);
-  if( c ) zt_attribute_result_value(ctx, c, &value, none);
-  else zt_result_error(ctx, &err);
-  zt_container_close(c);
 }

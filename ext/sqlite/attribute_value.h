@@ -32,12 +32,7 @@
 ** After a failure `out` is as before. */
 int zt_attribute_cbor(sqlite3_value *value, sqlite3_value *type, zt_cbor_out *out, zt_error *err);
 
-/* The way back: the value as zt_attributes shows it, and its type. The bytes are one item of CBOR
-** of any encoding; others are an error, or of type null. */
-void zt_attribute_result(sqlite3_context *ctx, zt_span cbor);
-const char *zt_attribute_type(zt_span cbor);
-
-/* The same for a file's value. */
+/* The way back: a file's value as zt_attributes shows it, and its type. */
 void zt_attribute_result_value(sqlite3_context *ctx, const zt_container *c, const zt_value *value,
                                zt_interrupt interrupt);
 const char *zt_attribute_type_of(const zt_value *value);

@@ -63,33 +63,92 @@ static const struct {
 
 #define DRAFT_ROWS_COUNT(array) (sizeof(array)/sizeof(*(array)))
 
+void zt_rows_list(sqlite3_str *list, const char *word, const char *last){
+  if( sqlite3_str_length(list)>0 ) sqlite3_str_appendall(list, last ? last : ", ");
+  sqlite3_str_appendf(list, "'%s'", word);
+}
+
+int zt_rows_fail_formats(const char *text, zt_error *err){
+  sqlite3_str *list = sqlite3_str_new(NULL);
+  char *z;
+  for(int i=0; zt_encoders[i]; i++){
+    zt_rows_list(list, zt_encoders[i]->name, zt_encoders[i+1] ? NULL : " and ");
+  }
+  z = sqlite3_str_finish(list);
+  if( !z ) return zt_fail_nomem(err);
+  zt_fail(err, SQLITE_ERROR, "%s; the formats are %s", text, z);
+  sqlite3_free(z);
+  return err->rc;
+}
+
+int zt_rows_format(zt_text word, const zt_encoder **out, zt_error *err){
+  char *text;
+  *out = zt_encoder_named(word);
+  if( *out ) return SQLITE_OK;
+  if( zt_has_nul(word.z, word.n) ) return zt_rows_fail_formats("format has U+0000 in it", err);
+  text = sqlite3_mprintf("there is no format '%.*s' to write", zt_shown(word), word.z);
+  if( !text ) return zt_fail_nomem(err);
+  zt_rows_fail_formats(text, err);
+  sqlite3_free(text);
+  return err->rc;
+}
+
+/* Fail over a word, and name those that there are: the words that the format has, of n. */
+static int rows_fail_word(const zt_encoder *encoder, const char *kind, zt_text word,
+                          const char *const *has, int n, zt_error *err){
+  sqlite3_str *list = sqlite3_str_new(NULL);
+  char *z;
+  for(int i=0; i<n; i++) zt_rows_list(list, has[i], i==n-1 ? " and " : NULL);
+  z = sqlite3_str_finish(list);
+  if( !z ) return zt_fail_nomem(err);
+  zt_fail(err, SQLITE_ERROR, "%s has no %s '%.*s'; it has %s", encoder->name, kind,
+          zt_shown(word), word.z, z);
+  sqlite3_free(z);
+  return err->rc;
+}
+
 int zt_rows_codec(const zt_encoder *encoder, zt_text word, zt_codec_id *out, zt_error *err){
+  const char *has[DRAFT_ROWS_COUNT(rows_codecs)];
+  int n = 0;
   for(size_t i=0; i<DRAFT_ROWS_COUNT(rows_codecs); i++){
-    if( zt_text_equal(word, zt_text_of(rows_codecs[i].word))
-     && (encoder->codecs & 1u<<rows_codecs[i].codec) ){
+    if( !(encoder->codecs & 1u<<rows_codecs[i].codec) ) continue;
+    if( zt_text_equal(word, zt_text_of(rows_codecs[i].word)) ){
       *out = rows_codecs[i].codec;
       return SQLITE_OK;
     }
+    has[n++] = rows_codecs[i].word;
   }
-  return zt_fail(err, SQLITE_ERROR, "%s has no encoding '%.*s'", encoder->name, zt_shown(word),
-                 word.z);
+  return rows_fail_word(encoder, "encoding", word, has, n, err);
 }
 
 int zt_rows_digest(const zt_encoder *encoder, zt_text word, unsigned *out, zt_error *err){
+  const char *has[DRAFT_ROWS_COUNT(rows_digests)];
+  int n = 0;
   for(size_t i=0; i<DRAFT_ROWS_COUNT(rows_digests); i++){
-    if( zt_text_equal(word, zt_text_of(rows_digests[i].word))
-     && (encoder->digests & rows_digests[i].digest)==rows_digests[i].digest ){
+    if( (encoder->digests & rows_digests[i].digest)!=rows_digests[i].digest ) continue;
+    if( zt_text_equal(word, zt_text_of(rows_digests[i].word)) ){
       *out = rows_digests[i].digest;
       return SQLITE_OK;
     }
+    has[n++] = rows_digests[i].word;
   }
-  return zt_fail(err, SQLITE_ERROR, "%s has no digest '%.*s'", encoder->name, zt_shown(word),
-                 word.z);
+  return rows_fail_word(encoder, "digest", word, has, n, err);
 }
 
-int zt_rows_level(zt_codec_id codec, int64_t level, int *out, zt_error *err){
+/* Fail, because the encoding has no levels; another one of the format may. */
+static int rows_fail_level(const zt_encoder *encoder, zt_error *err){
+  for(size_t i=0; i<DRAFT_ROWS_COUNT(rows_codecs); i++){
+    if( rows_codecs[i].codec!=ZT_CODEC_RAW && (encoder->codecs & 1u<<rows_codecs[i].codec) ){
+      return zt_fail(err, SQLITE_ERROR, "level needs encoding='%s'", rows_codecs[i].word);
+    }
+  }
+  return zt_fail(err, SQLITE_ERROR, "%s has no use for level", encoder->name);
+}
+
+int zt_rows_level(const zt_encoder *encoder, zt_codec_id codec, int64_t level, int *out,
+                  zt_error *err){
   const zt_frames *frames = codec==ZT_CODEC_RAW ? NULL : zt_frames_of(codec);
-  if( !frames ) return zt_fail(err, SQLITE_ERROR, "a level needs an encoding that has levels");
+  if( !frames ) return rows_fail_level(encoder, err);
   if( level<frames->least || level>frames->most ){
     return zt_fail(err, SQLITE_ERROR, "level must be %d to %d, not %lld", frames->least,
                    frames->most, (long long)level);
@@ -111,7 +170,8 @@ static int rows_read_options(const zt_draft_rows *r, sqlite3_value **v, zt_row *
   if( sqlite3_value_type(v[ZT_ROW_LEVEL])!=SQLITE_INTEGER ){
     return zt_fail(err, SQLITE_ERROR, "level must be an integer");
   }
-  return zt_rows_level(out->codec, sqlite3_value_int64(v[ZT_ROW_LEVEL]), &out->level, err);
+  return zt_rows_level(r->encoder, out->codec, sqlite3_value_int64(v[ZT_ROW_LEVEL]), &out->level,
+                       err);
 }
 
 /* --- A shape --- */
@@ -212,9 +272,28 @@ static int rows_read_attribute(sqlite3_value **v, zt_row *out, zt_error *err){
   return zt_attribute_cbor(v[ZT_ROW_VALUE], v[ZT_ROW_TYPE], &out->value, err);
 }
 
+/* Fail if a word has U+0000 in it: a message would end there, and show a word that is none. */
+static int rows_check_words(sqlite3_value **v, zt_error *err){
+  static const int words[] = {
+    ZT_ROW_DTYPE, ZT_ROW_FORMAT, ZT_ROW_COMPONENT, ZT_ROW_ENCODING, ZT_ROW_DIGEST, ZT_ROW_TYPE,
+    ZT_ROW_STORED_TYPE
+  };
+  for(size_t i=0; i<DRAFT_ROWS_COUNT(words); i++){
+    if( v[words[i]] && sqlite3_value_type(v[words[i]])==SQLITE_TEXT ){
+      const zt_text word = zt_value_text(v[words[i]]);
+      if( !word.z ) return zt_fail_nomem(err);
+      if( zt_has_nul(word.z, word.n) ){
+        return zt_fail(err, SQLITE_ERROR, "%s has U+0000 in it", rows_columns[words[i]]);
+      }
+    }
+  }
+  return SQLITE_OK;
+}
+
 int zt_row_read(const zt_draft_rows *r, sqlite3_value **columns, zt_row *out, zt_error *err){
   if( rows_text(columns, ZT_ROW_NAME, &out->name, err) ) return err->rc;
   err->object = out->name;
+  if( rows_check_words(columns, err) ) return err->rc;
   if( rows_has(columns, ZT_ROW_KEY) ) return rows_read_attribute(columns, out, err);
   if( rows_has(columns, ZT_ROW_VALUE) ) return zt_fail(err, SQLITE_ERROR, "value needs a key");
   if( !out->name.z ) return zt_fail(err, SQLITE_ERROR, "a tensor needs a name");
@@ -314,7 +393,7 @@ static int draft_open(const zt_draft_rows *r, zt_row *row, zt_supply_file *file,
   }
   i = zt_container_find(file->container, row->object);
   if( i<0 ){
-    err->path = zt_source_path(file->source) ? zt_source_path(file->source) : "<blob>";
+    err->path = zt_source_name(file->source);
     return zt_target_no_object(file->container, row->object, &interrupt, err);
   }
   *object = (uint32_t)i;

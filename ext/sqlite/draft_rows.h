@@ -6,8 +6,8 @@
 **   name data dtype shape [format [component]]              a tensor, or one of its components
 **   [name] key value [type] [stored_type]                   an attribute of the object, or the file
 **
-** and encoding, level, digest for the first two. What a tensor of a file is already may be said: its
-** shape, its format, and beside its own format the type of its stored numbers. Errors name the
+** and encoding, level, digest for the first two. What a tensor of a file is already may be said:
+** its shape, its format, and beside its own format the type of its stored numbers. Errors name the
 ** object and say what helps. Interface to code in draft_rows.c.
 */
 #ifndef ZT_SQLITE_DRAFT_ROWS_H
@@ -91,10 +91,20 @@ int zt_rows_complete(const zt_draft_rows *r, zt_draft *draft, zt_supplies *suppl
 int zt_row_check(const zt_draft_rows *r, zt_row *row, zt_draft *draft, zt_supplies *supplies,
                  uint32_t object, zt_error *err);
 
-/* The meanings of a user's words for encoding, digest and level in a format. */
+/* The meanings of a user's words for format, encoding, digest and level. A message lists the words
+** that there are. */
+int zt_rows_format(zt_text word, const zt_encoder **out, zt_error *err);
 int zt_rows_codec(const zt_encoder *encoder, zt_text word, zt_codec_id *out, zt_error *err);
 int zt_rows_digest(const zt_encoder *encoder, zt_text word, unsigned *out, zt_error *err);
-int zt_rows_level(zt_codec_id codec, int64_t level, int *out, zt_error *err);
+int zt_rows_level(const zt_encoder *encoder, zt_codec_id codec, int64_t level, int *out,
+                  zt_error *err);
+
+/* Record a failure: the text, and the names of the formats behind it. */
+int zt_rows_fail_formats(const char *text, zt_error *err);
+
+/* Append a word to a list in a message: 'A', 'B' or 'C'. last: what stands before the last word,
+** such as " or "; NULL: this is not the last. */
+void zt_rows_list(sqlite3_str *list, const char *word, const char *last);
 
 /* Supplies over these sources. */
 zt_supplies zt_rows_supplies(const zt_draft_rows *r);

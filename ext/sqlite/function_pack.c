@@ -36,11 +36,12 @@ static void pack_clear(pack_group *g){
 static int pack_begin(pack_group *g, zt_connection *connection, sqlite3_value *format,
                       zt_error *err){
   const zt_text word = zt_value_text(format);
-  const zt_encoder *encoder = word.z ? zt_encoder_named(word) : NULL;
-  if( !encoder ){
-    return zt_fail(err, SQLITE_ERROR, "there is no format '%.*s' to write", zt_shown(word),
-                   word.z ? word.z : "");
+  const zt_encoder *encoder = NULL;
+  if( !word.z ){
+    return sqlite3_value_type(format)==SQLITE_BLOB
+         ? zt_rows_fail_formats("format must be TEXT", err) : zt_fail_nomem(err);
   }
+  if( zt_rows_format(word, &encoder, err) ) return err->rc;
   if( g->draft ){
     return encoder==g->rows.encoder ? SQLITE_OK
          : zt_fail(err, SQLITE_ERROR, "the format differs between rows of a group");
@@ -73,6 +74,18 @@ static int pack_add(pack_group *g, sqlite3_value **columns, zt_error *err){
   return err->rc;
 }
 
+/* Fail if an argument is NULL that must not be: all but an object's name. */
+static int pack_check(int n, sqlite3_value **args, zt_error *err){
+  static const char *const names[] = { "format", "name", "data", "dtype", "shape" };
+  for(int i=0; i<n; i++){
+    if( sqlite3_value_type(args[i])!=SQLITE_NULL || (n==4 && i==3) ) continue;
+    if( i==0 ) return zt_rows_fail_formats("format must not be NULL", err);
+    if( i>1 ) err->object = zt_value_text(args[1]);
+    return zt_fail(err, SQLITE_ERROR, "%s must not be NULL", n==4 && i==2 ? "source" : names[i]);
+  }
+  return SQLITE_OK;
+}
+
 static void pack_step(sqlite3_context *ctx, int n, sqlite3_value **args){
   pack_group *g = sqlite3_aggregate_context(ctx, sizeof(*g));
   sqlite3_value *columns[ZT_ROW_COLUMNS] = { NULL };
@@ -91,8 +104,9 @@ static void pack_step(sqlite3_context *ctx, int n, sqlite3_value **args){
     columns[ZT_ROW_SHAPE] = args[4];
   }
   err.path = "zt_pack";
-  if( !g->failed && (pack_begin(g, sqlite3_user_data(ctx), args[0], &err)
-                  || pack_add(g, columns, &err)) ){
+  if( !g->failed
+   && (pack_check(n, args, &err) || pack_begin(g, sqlite3_user_data(ctx), args[0], &err)
+    || pack_add(g, columns, &err)) ){
     g->failed = true;
     pack_clear(g);
     zt_result_error(ctx, &err);

@@ -23,7 +23,8 @@
 ** Such a table is in temp, and only with the entry point sqlite3_ztensor_write_init. Rows are
 ** checked when they come, and kept in a table of SQLite's (writer_rows.h). All is written in xSync,
 ** whose errors reach the user and end the transaction: SQLite drops those of xCommit. After that,
-** xCommit forgets the old file, and xRollback puts it back.
+** xCommit forgets the old file, and xRollback puts it back. SQLite locks the databases after xSync,
+** and may find them busy; so xSync has it lock them before the target changes (writer_commit.c).
 */
 #include "sqlite/module.h"
 #include "sqlite/tables.h"
@@ -396,7 +397,8 @@ static int writer_commit(sqlite3_vtab *p){
   return writer_rollback(p);
 }
 
-/* Savepoint number n begins. */
+/* Savepoint number n begins. Rows are SQLite's, and so are their savepoints: what follows tells
+** what becomes of cursors and of the file. */
 static int writer_savepoint(sqlite3_vtab *p, int n){
   ((zt_writer*)p)->savepoints = n+1;
   return SQLITE_OK;
@@ -417,7 +419,7 @@ static int writer_rollback_to(sqlite3_vtab *p, int n){
   zt_writer *w = (zt_writer*)p;
   writer_end_cursors(w, n);
   if( w->first>n ) zt_writer_end(w);
-  w->savepoints = n+1;
+  zt_writer_rollback_to(w, n);
   return SQLITE_OK;
 }
 

@@ -28,6 +28,8 @@ typedef struct zt_writer {
   zt_draft_rows rows;            /* rows.sources is owned; NULL: no row came yet */
   char *target;                  /* Its absolute path when the first row came; owned */
   zt_output *output;             /* The file, from xSync on; owned */
+  bool placed;                   /* And its target is it */
+  int made_in;                   /* Savepoints that were open when it was made */
 } zt_writer;
 
 /* Columns of the table. */
@@ -47,12 +49,17 @@ int zt_writer_check_others(zt_writer *w, bool placed, zt_error *err);
 int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_value **values,
                     sqlite3_value *bytes, bool loaded, sqlite3_int64 *id, zt_error *err);
 
-/* Write the rows to the target. The old file can be put back until the output is kept. */
+/* Write the rows to the target. The old file can be put back until the output is kept. SQLITE_BUSY,
+** without a message: another connection reads a database that the transaction changes; the
+** transaction stays, the target is as it was, and the next call goes on from there. */
 int zt_writer_commit(zt_writer *w, zt_error *err);
 
 /* True if there are rows and a savepoint is open: a ROLLBACK TO that undoes the table's DROP would
 ** bring them back without their bytes, and without xSync. */
 bool zt_writer_must_stay(zt_writer *w, int *rc);
+
+/* Savepoint n, and those in it, are undone, and n is open again. */
+void zt_writer_rollback_to(zt_writer *w, int n);
 
 /* Forget the transaction's files. */
 void zt_writer_end(zt_writer *w);

@@ -1,6 +1,7 @@
 /* The arguments of a writer. See writer_arguments.h. */
 #include "sqlite/writer_arguments.h"
 
+#include "core/paths.h"
 #include "sqlite/draft_rows.h"
 #include "sqlite/module.h"
 
@@ -61,7 +62,7 @@ static int writer_choose(const char *name, const char *value, const char *const 
     }
   }
   list = sqlite3_str_new(NULL);
-  for(int i=0; words[i]; i++) sqlite3_str_appendf(list, "%s'%s'", i ? " or " : "", words[i]);
+  for(int i=0; words[i]; i++) zt_rows_list(list, words[i], words[i+1] ? NULL : " or ");
   z = sqlite3_str_finish(list);
   if( !z ) return zt_fail_nomem(err);
   zt_fail(err, SQLITE_ERROR, "%s must be %s, not '%s'", name, z, value);
@@ -69,49 +70,33 @@ static int writer_choose(const char *name, const char *value, const char *const 
   return err->rc;
 }
 
-/* An integer of at most 18 digits. */
-static int writer_integer(const char *name, const char *value, int64_t *out, zt_error *err){
-  const size_t n = strlen(value);
+/* Read an integer of at most 18 digits. False if it is none. */
+static bool writer_integer(const char *value, int64_t *out){
+  const bool negative = value[0]=='-';
+  const char *digits = value+negative;
+  const size_t n = strlen(digits);
   *out = 0;
-  for(size_t i=0; i<n && n<=18; i++){
-    if( value[i]<'0' || value[i]>'9' ) break;
-    *out = *out*10 + (value[i]-'0');
-    if( i==n-1 ) return SQLITE_OK;
-  }
-  return zt_fail(err, SQLITE_ERROR, "%s must be an integer, not '%s'", name, value);
+  if( n==0 || n>18 || strspn(digits, "0123456789")<n ) return false;
+  for(size_t i=0; i<n; i++) *out = *out*10 + (digits[i]-'0');
+  if( negative ) *out = -*out;
+  return true;
 }
 
 /* --- Format and what depends on it --- */
 
-static int writer_fail_format(const char *format, zt_error *err){
-  sqlite3_str *list = sqlite3_str_new(NULL);
-  char *z;
-  for(int i=0; zt_encoders[i]; i++){
-    sqlite3_str_appendf(list, "%s'%s'", i ? ", " : "", zt_encoders[i]->name);
-  }
-  z = sqlite3_str_finish(list);
-  if( !z ) return zt_fail_nomem(err);
-  if( format ){
-    zt_fail(err, SQLITE_ERROR, "there is no format '%s' to write; there are %s", format, z);
-  }else{
-    zt_fail(err, SQLITE_ERROR, "its name does not say the format: give format, one of %s", z);
-  }
-  sqlite3_free(z);
-  return err->rc;
-}
-
 static int writer_take_align(const zt_encoder *e, const char *value, uint64_t *out, zt_error *err){
+  const int64_t most = ZT_ENCODER_ALIGN_MOST;
   int64_t align;
   if( !value ) return SQLITE_OK;
   if( e->least_align==0 ){
     return zt_fail(err, SQLITE_ERROR, "%s has no use for align", e->name);
   }
-  if( writer_integer("align", value, &align, err) ) return err->rc;
-  *out = (uint64_t)align;
-  if( *out>=e->least_align && *out<=ZT_ENCODER_ALIGN_MOST && (*out & (*out-1))==0 ){
+  if( writer_integer(value, &align) && align>=(int64_t)e->least_align && align<=most
+   && (align & (align-1))==0 ){
+    *out = (uint64_t)align;
     return SQLITE_OK;
   }
-  return zt_fail(err, SQLITE_ERROR, "align must be a power of two from %llu to %llu, not %s",
+  return zt_fail(err, SQLITE_ERROR, "align must be a power of two from %llu to %llu, not '%s'",
                  (unsigned long long)e->least_align, (unsigned long long)ZT_ENCODER_ALIGN_MOST,
                  value);
 }
@@ -124,8 +109,10 @@ static int writer_take_encoding(const zt_encoder *e, const writer_given *v,
   if( v->z[WRITER_DIGEST]
    && zt_rows_digest(e, zt_text_of(v->z[WRITER_DIGEST]), &out->digest, err) ) return err->rc;
   if( !v->z[WRITER_LEVEL] ) return SQLITE_OK;
-  return writer_integer("level", v->z[WRITER_LEVEL], &level, err) ? err->rc
-       : zt_rows_level(out->codec, level, &out->level, err);
+  if( !writer_integer(v->z[WRITER_LEVEL], &level) ){
+    return zt_fail(err, SQLITE_ERROR, "level must be an integer, not '%s'", v->z[WRITER_LEVEL]);
+  }
+  return zt_rows_level(e, out->codec, level, &out->level, err);
 }
 
 /* The encoder of the file that is there; NULL: it cannot be read, or not be written. */
@@ -146,11 +133,13 @@ static const zt_encoder *writer_encoder_of_file(const char *path, zt_error *err)
 static int writer_take_format(const writer_given *v, zt_writer_arguments *out, zt_error *err){
   const char *format = v->z[WRITER_FORMAT];
   bool by_row;
-  if( format ) out->encoder = zt_encoder_named(zt_text_of(format));
+  if( format ) zt_rows_format(zt_text_of(format), &out->encoder, err);
   else if( out->mode==ZT_OUTPUT_UPDATE ) out->encoder = writer_encoder_of_file(out->path, err);
   if( err->rc ) return err->rc;
-  if( !format && !out->encoder ) out->encoder = zt_encoder_for(out->path);
-  if( !out->encoder ) return writer_fail_format(format, err);
+  if( !out->encoder ) out->encoder = zt_encoder_for(out->path);
+  if( !out->encoder ){
+    return zt_rows_fail_formats("its name does not say the format: give the argument format", err);
+  }
   by_row = out->options.by_row;
   out->options = out->encoder->defaults;
   out->options.by_row = by_row;
@@ -163,7 +152,7 @@ static int writer_take_format(const writer_given *v, zt_writer_arguments *out, z
 static int writer_take_choices(const writer_given *v, zt_writer_arguments *out, zt_error *err){
   static const char *const modes[] = { "create", "replace", "update", NULL };
   static const char *const orders[] = { "name", "row", NULL };
-  static const char *const drops[] = { "", "attributes", NULL };
+  static const char *const drops[] = { "nothing", "attributes", NULL };
   static const char *const syncs[] = { "full", "off", NULL };
   int mode, order, drop, sync;
   if( writer_choose("mode", v->z[WRITER_MODE], modes, &mode, err)
@@ -177,16 +166,26 @@ static int writer_take_choices(const writer_given *v, zt_writer_arguments *out, 
   return SQLITE_OK;
 }
 
+/* Put the path in place of the user's text for it. */
+static int writer_take_path(zt_writer_arguments *out, zt_error *err){
+  char *path;
+  if( !out->path || !out->path[0] ){
+    return zt_fail(err, SQLITE_ERROR, "zt_writer needs a path: zt_writer('model.zt')");
+  }
+  err->path = out->path;
+  if( zt_paths_target(out->path, &path, err) ) return err->rc;
+  sqlite3_free(out->path);
+  err->path = out->path = path;
+  return SQLITE_OK;
+}
+
 int zt_writer_arguments_read(int n, const char *const *arguments, zt_writer_arguments *out,
                              zt_error *err){
   writer_given v = { { NULL } };
   *out = (zt_writer_arguments){ .path = NULL };
   for(int i=0; i<n && !err->rc; i++) writer_take(arguments[i], i==0, &v, out, err);
-  if( !err->rc && (!out->path || !out->path[0]) ){
-    zt_fail(err, SQLITE_ERROR, "zt_writer needs a path: zt_writer('model.zt')");
-  }
-  if( !err->rc ) err->path = out->path;
-  if( !err->rc && writer_take_choices(&v, out, err)==SQLITE_OK ) writer_take_format(&v, out, err);
+  if( !err->rc && writer_take_path(out, err)==SQLITE_OK
+   && writer_take_choices(&v, out, err)==SQLITE_OK ) writer_take_format(&v, out, err);
   for(int i=0; i<WRITER_ARGUMENTS; i++) sqlite3_free(v.z[i]);
   return err->rc;
 }

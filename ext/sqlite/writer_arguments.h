@@ -12,8 +12,8 @@
 **   encoding   `raw`; of rows without one
 **   level      the format's; of rows without one: 1 to 22 of zstd, 1 to 9 of deflate
 **   digest     the format's; of rows without one, or `none`
-**   drop       nothing; `attributes`: those of objects, where the format cannot hold them, are left
-**              out. Otherwise they are an error
+**   drop       `nothing`; `attributes`: those of objects, where the format cannot hold them, are
+**              left out. `nothing`: they are an error
 **   sync       `full`; `full`: the file is on the disk when COMMIT returns. `off`: the system
 **              writes it later, and a failure of the machine may leave a torn file
 */

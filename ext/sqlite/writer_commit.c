@@ -15,8 +15,8 @@ int zt_writer_begin(zt_writer *w, zt_error *err){
   int rc;
   err->path = w->arguments.path;
   if( w->output ){
-    return zt_fail(err, SQLITE_ERROR, "COMMIT has written it, and the database was busy: COMMIT"
-                   " again, or ROLLBACK");
+    return zt_fail(err, SQLITE_ERROR, "COMMIT has begun, and the database was busy: COMMIT again,"
+                   " or ROLLBACK");
   }
   if( w->rows.sources ) return SQLITE_OK;
   rc = zt_writer_rows_prepare(w->stored);
@@ -37,13 +37,25 @@ int zt_writer_begin(zt_writer *w, zt_error *err){
   return err->rc;
 }
 
-void zt_writer_end(zt_writer *w){
+/* Forget the file; the target is as it was. */
+static void writer_forget(zt_writer *w){
   zt_output_close(w->output);
+  w->output = NULL;
+  w->placed = false;
+}
+
+void zt_writer_end(zt_writer *w){
+  writer_forget(w);
   zt_write_sources_free(w->rows.sources);
   sqlite3_free(w->target);
-  w->output = NULL;
   w->rows.sources = NULL;
   w->target = NULL;
+  w->savepoints = 0;
+}
+
+void zt_writer_rollback_to(zt_writer *w, int n){
+  if( n<w->made_in ) writer_forget(w);   /* Its rows are back, or undone */
+  w->savepoints = n+1;
 }
 
 /* --- Other tables --- */
@@ -82,7 +94,7 @@ int zt_writer_check_others(zt_writer *w, bool placed, zt_error *err){
   int rc = SQLITE_OK;
   for(zt_writer *other=w->connection->writers; other; other=other->next){
     if( other==w || !other->rows.sources ) continue;
-    if( placed ? !other->output || !writer_is_one_file(w->arguments.path, other->arguments.path)
+    if( placed ? !other->placed || !writer_is_one_file(w->arguments.path, other->arguments.path)
       : strcmp(w->target, other->target)!=0 || writer_is_undone(other)
        || !writer_has_rows(other, &rc) ) continue;
     return zt_fail(err, SQLITE_ERROR, "the tables '%s' and '%s' would both write this file in one"
@@ -129,31 +141,69 @@ static int writer_write(zt_writer *w, zt_draft *draft, zt_supplies *supplies, zt
    || writer_add_all(w, true, draft, supplies, err)
    || zt_rows_complete(&w->rows, draft, supplies, err) || zt_write_check(&write, err)
    || zt_output_open(w->arguments.path, w->arguments.mode, w->arguments.sync, &w->output, err)
-   || zt_write_to(&write, w->output, err) || zt_output_sync(w->output, err) ) return err->rc;
-  return zt_output_place(w->output, err);
+   || zt_write_to(&write, w->output, err) ) return err->rc;
+  return zt_output_sync(w->output, err);
+}
+
+/* Make the file, which is not yet the target. */
+static int writer_make(zt_writer *w, zt_error *err){
+  zt_supplies supplies;
+  zt_draft *draft;
+  zt_connection_enter(w->connection);
+  zt_write_sources_look_again(w->rows.sources);
+  w->budget = zt_connection_budget(w->connection);
+  supplies = zt_rows_supplies(&w->rows);
+  supplies.spool = zt_write_sources_spooled(w->rows.sources);
+  draft = zt_draft_new(err);
+  if( draft ) writer_write(w, draft, &supplies, err);
+  zt_writer_rows_reset(w->stored);
+  zt_draft_free(draft);
+  zt_supplies_clear(&supplies);
+  zt_connection_leave(w->connection);
+  w->made_in = w->savepoints;
+  return err->rc;
+}
+
+/* --- The databases --- */
+
+/* True if the transaction may change a database other than temp. */
+static bool writer_changes_databases(sqlite3 *db){
+#if SQLITE_VERSION_NUMBER>=3039000
+  if( sqlite3_libversion_number()>=3039000 ){
+    const char *name;
+    for(int i=0; (name = sqlite3_db_name(db, i))!=NULL; i++){
+      if( i!=1 && sqlite3_txn_state(db, name)==SQLITE_TXN_WRITE ) return true;
+    }
+    return false;
+  }
+#endif
+  (void)db;
+  return true;
+}
+
+/* Have SQLite take the locks that it needs for its own commit, which it otherwise does after xSync.
+** It takes them when it writes pages to a database, before that to commit. */
+static int writer_lock_databases(zt_writer *w, zt_error *err){
+  sqlite3 *db = w->connection->db;
+  const int rc = writer_changes_databases(db) ? sqlite3_db_cacheflush(db) : SQLITE_OK;
+  switch( rc & 0xff ){
+    case SQLITE_OK: return SQLITE_OK;
+    case SQLITE_CANTOPEN: return SQLITE_OK;   /* Of temp, which needs no file until it is large */
+    case SQLITE_BUSY: return err->rc = rc;
+    case SQLITE_NOMEM: return zt_fail_nomem(err);
+    default: return zt_fail(err, rc, "the database: %s", sqlite3_errstr(rc));
+  }
 }
 
 int zt_writer_commit(zt_writer *w, zt_error *err){
-  zt_supplies supplies;
-  zt_draft *draft;
   int rc = SQLITE_OK;
-  if( !w->rows.sources || writer_is_undone(w) ) return SQLITE_OK;
+  if( !w->rows.sources || w->placed || writer_is_undone(w) ) return SQLITE_OK;
   err->path = w->arguments.path;
-  if( writer_has_rows(w, &rc) ){
-    zt_output_close(w->output);   /* Of a COMMIT that was busy, before a ROLLBACK TO */
-    w->output = NULL;
-    zt_connection_enter(w->connection);
-    zt_write_sources_look_again(w->rows.sources);
-    w->budget = zt_connection_budget(w->connection);
-    supplies = zt_rows_supplies(&w->rows);
-    supplies.spool = zt_write_sources_spooled(w->rows.sources);
-    draft = zt_draft_new(err);
-    if( draft ) writer_write(w, draft, &supplies, err);
-    zt_writer_rows_reset(w->stored);
-    zt_draft_free(draft);
-    zt_supplies_clear(&supplies);
-    zt_connection_leave(w->connection);
-  }
+  if( !w->output && writer_has_rows(w, &rc) ) writer_make(w, err);
   if( rc==SQLITE_OK && !err->rc ) rc = zt_writer_rows_clear(w->stored);
-  return rc && !err->rc ? zt_writer_fail(w, rc, err) : err->rc;
+  if( rc && !err->rc ) return zt_writer_fail(w, rc, err);
+  if( err->rc || !w->output || writer_lock_databases(w, err)
+   || zt_output_place(w->output, err) ) return err->rc;
+  w->placed = true;
+  return SQLITE_OK;
 }

@@ -328,9 +328,12 @@ static int writer_insert(writer_storing *s, sqlite3_int64 old, sqlite3_int64 *id
   const int extended = rc ? sqlite3_extended_errcode(zt_writer_rows_db(w->stored)) : 0;
   if( rc==SQLITE_OK ) return SQLITE_OK;
   if( (rc & 0xff)!=SQLITE_CONSTRAINT ) return zt_writer_fail(w, rc, err);
-  return zt_fail(err, SQLITE_CONSTRAINT, "there is %s", extended!=SQLITE_CONSTRAINT_UNIQUE
-                 ? "a row of this rowid" : s->row.from!=ZT_ROW_FROM_ATTRIBUTE
-                 ? "a component of this name" : "an attribute of this name");
+  if( extended==SQLITE_CONSTRAINT_UNIQUE && s->row.from==ZT_ROW_FROM_ATTRIBUTE ){
+    return zt_fail(err, SQLITE_CONSTRAINT, "there is an attribute '%.*s'", zt_shown(s->row.key),
+                   s->row.key.z);
+  }
+  return zt_fail(err, SQLITE_CONSTRAINT, "there is a %s", extended==SQLITE_CONSTRAINT_UNIQUE
+                 ? "component of this name" : "row of this rowid");
 }
 
 /* The object's name in the source, which a later name does not change. */

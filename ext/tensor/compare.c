@@ -466,14 +466,13 @@ static bool compare_is_narrow(const zt_dtype *d){
 
 int zt_compare(zt_tensor *t, zt_tensor *other, zt_comparison *out, zt_error *err){
   const zt_object *a = t->object, *b = other->object;
-  const char *path = zt_source_path(t->source);
   zt_ranges ranges = {
     .t = { t, other }, .size = sizeof(compare_state), .begin = compare_begin, .take = compare_take,
     .merge = compare_merge
   };
   compare_state *s;
   *out = (zt_comparison){ .elements = a->elements };
-  err->path = path ? path : "<blob>";
+  err->path = zt_source_name(t->source);
   err->object = a->name;
   if( a->rank!=b->rank || memcmp(a->shape, b->shape, a->rank*sizeof(*a->shape))!=0 ){
     return compare_fail_shapes(a, b, err);

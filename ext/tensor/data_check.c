@@ -31,7 +31,11 @@ static int data_check_spare(const data_check *c, uint64_t n){
 /* As many bytes as n elements have. */
 static int data_check_length(const data_check *c, uint64_t n){
   uint64_t bytes = 0;
-  if( !zt_dtype_size(c->dtype, n, &bytes) || bytes!=c->bytes.n ){
+  if( !zt_dtype_size(c->dtype, n, &bytes) ){
+    return zt_fail(c->err, SQLITE_ERROR, "%llu elements of %s are more than 2^64 bytes",
+                   (unsigned long long)n, c->dtype->name);
+  }
+  if( bytes!=c->bytes.n ){
     return zt_fail(c->err, SQLITE_ERROR, "%llu elements of %s are %llu bytes, and data has %llu",
                    (unsigned long long)n, c->dtype->name, (unsigned long long)bytes,
                    (unsigned long long)c->bytes.n);

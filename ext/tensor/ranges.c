@@ -23,9 +23,8 @@ static uint64_t ranges_count(const zt_ranges *r){
 }
 
 static void ranges_enter(const zt_ranges *r, const zt_tensor *t, zt_error *err){
-  const char *path = zt_source_path(t->source);
   if( !r->t[1] ) return;
-  err->path = path ? path : "<blob>";
+  err->path = zt_source_name(t->source);
   err->object = t->object->name;
 }
 

@@ -37,6 +37,13 @@ int zt_supplies_add(zt_supplies *s, const zt_supply *supply, uint32_t *number, z
   return SQLITE_OK;
 }
 
+static zt_payload supply_payload(zt_supply_file file, const zt_object *object,
+                                 const zt_component *component, zt_budget *budget){
+  return (zt_payload){
+    .source = file.source, .object = object, .component = component, .budget = budget
+  };
+}
+
 /* --- Adding an object --- */
 
 /* An object being added. */
@@ -48,16 +55,17 @@ typedef struct supply_adding {
   zt_error *err;
 } supply_adding;
 
-static int supply_add_component(const supply_adding *a, const char *role, const zt_dtype *element,
-                                uint64_t bytes, zt_supply supply){
+/* Add a component: its role, element, length and, if it is stored already, its codec. */
+static int supply_add_component(const supply_adding *a, zt_draft_component c, zt_supply supply){
   const zt_supply_request *r = a->request;
-  zt_draft_component c = {
-    .role = zt_text_of(role), .element = element, .decoded_length = bytes, .codec = r->codec,
-    .level = r->level, .digest = r->digest
-  };
   supply.source = r->source;
   supply.object = r->object;
   supply.bare = r->bare;
+  if( supply.kind!=ZT_SUPPLY_STORED ){
+    c.codec = r->codec;
+    c.level = r->level;
+    c.digest = r->digest;
+  }
   if( zt_supplies_add(a->supplies, &supply, &c.supply, a->err) ) return a->err->rc;
   return zt_draft_add_component(a->draft, a->number, &c, a->err);
 }
@@ -85,9 +93,9 @@ static int supply_add_elements(const supply_adding *a, const char *role, const c
     .kind = kind, .as = as,
     .component = supply_component_of(a->request->file.container, a->request->object, from)
   };
-  uint64_t bytes = 0;
-  if( !zt_dtype_size(as, n, &bytes) ) return supply_fail_size(n, as, a->err);
-  return supply_add_component(a, role, as, bytes, supply);
+  zt_draft_component c = { .role = zt_text_of(role), .element = as };
+  if( !zt_dtype_size(as, n, &c.decoded_length) ) return supply_fail_size(n, as, a->err);
+  return supply_add_component(a, c, supply);
 }
 
 /* The type of indices: u64, but for 4 bytes where the source has them and the target may. */
@@ -122,28 +130,22 @@ static int supply_add_csr(const supply_adding *a, const zt_tensor *t, const zt_d
                              t->object->shape[0]+1);
 }
 
-/* Add every component with its decoded bytes. */
-static int supply_add_contents(const supply_adding *a, const zt_object *object){
+/* Add every component, with its decoded or its stored bytes. */
+static int supply_add_all(const supply_adding *a, const zt_object *object, zt_supply_kind kind){
   const zt_supply_request *r = a->request;
   const uint32_t end = zt_container_first(r->file.container, object->index+1);
   for(uint32_t k=zt_container_first(r->file.container, object->index); k<end; k++){
     zt_component component;
-    zt_supply supply = { .kind = ZT_SUPPLY_CONTENT, .component = k };
-    zt_payload payload = {
-      .source = r->file.source, .object = object, .component = &component, .budget = r->budget
-    };
-    zt_draft_component c = { .codec = r->codec, .level = r->level, .digest = r->digest };
+    const zt_payload payload = supply_payload(r->file, object, &component, r->budget);
+    zt_supply supply = { .kind = kind, .component = k };
+    zt_draft_component c = { .level = 0 };
     zt_container_component(r->file.container, object->index, k, ZT_COMPONENT_ALL, &component);
-    supply.source = r->source;
-    supply.object = r->object;
-    supply.bare = r->bare;
-    supply.as = c.element = component.element;
-    c.role = component.role;
-    a->err->component = component.role;
+    c.role = a->err->component = component.role;
+    c.codec = component.codec;
+    if( kind==ZT_SUPPLY_CONTENT ) supply.as = component.element;
     if( zt_array_dtype(&payload, &c.element, a->err)
      || zt_array_measure(&payload, &c.decoded_length, a->err)
-     || zt_supplies_add(a->supplies, &supply, &c.supply, a->err)
-     || zt_draft_add_component(a->draft, a->number, &c, a->err) ) return a->err->rc;
+     || supply_add_component(a, c, supply) ) return a->err->rc;
     a->err->component.z = NULL;
   }
   return SQLITE_OK;
@@ -152,7 +154,8 @@ static int supply_add_contents(const supply_adding *a, const zt_object *object){
 /* Add an object to the draft. */
 static int supply_add_named(supply_adding *a, const zt_object *object, zt_layout_id layout){
   const zt_draft_object added = {
-    .name = a->request->name, .layout = layout, .format = ZT_TEXT(""),
+    .name = a->request->name, .layout = layout,
+    .format = layout==ZT_LAYOUT_UNKNOWN ? object->format : ZT_TEXT(""),
     .blocks = layout==ZT_LAYOUT_GGML ? object->blocks : NULL,
     .rank = object->rank, .shape = object->shape
   };
@@ -166,12 +169,12 @@ static int supply_add_dense(supply_adding *a, const zt_tensor *t, const zt_dtype
   const zt_supply supply = {
     .kind = ZT_SUPPLY_ELEMENTS, .as = as, .component = several ? SUPPLY_SEVERAL : first
   };
-  uint64_t bytes = 0;
+  zt_draft_component data = { .role = ZT_TEXT("data"), .element = as };
   if( supply_add_named(a, t->object, ZT_LAYOUT_DENSE) ) return a->err->rc;
-  if( !zt_dtype_size(as, t->object->elements, &bytes) ){
+  if( !zt_dtype_size(as, t->object->elements, &data.decoded_length) ){
     return supply_fail_size(t->object->elements, as, a->err);
   }
-  return supply_add_component(a, "data", as, bytes, supply);
+  return supply_add_component(a, data, supply);
 }
 
 /* Add an object whose values are open. */
@@ -195,7 +198,7 @@ static int supply_add_tensor(supply_adding *a, const zt_tensor *t){
     default:   /* Quantized */
       if( r->as ) return supply_add_dense(a, t, as);
       return supply_add_named(a, t->object, t->object->layout) ? a->err->rc
-           : supply_add_contents(a, t->object);
+           : supply_add_all(a, t->object, ZT_SUPPLY_CONTENT);
   }
 }
 
@@ -219,37 +222,6 @@ static bool supply_can_keep(const zt_supply_request *r, const zt_object *o){
     if( !supply_can_keep_component(&c) ) return false;
   }
   return true;
-}
-
-/* Add an object with its stored bytes. */
-static int supply_add_stored(supply_adding *a, const zt_object *object){
-  const zt_supply_request *r = a->request;
-  const uint32_t end = zt_container_first(r->file.container, object->index+1);
-  const zt_draft_object added = {
-    .name = r->name, .layout = object->layout, .blocks = object->blocks, .rank = object->rank,
-    .shape = object->shape,
-    .format = object->layout==ZT_LAYOUT_UNKNOWN ? object->format : ZT_TEXT("")
-  };
-  if( zt_draft_add_object(a->draft, &added, &a->number, a->err) ) return a->err->rc;
-  for(uint32_t k=zt_container_first(r->file.container, object->index); k<end; k++){
-    zt_component component;
-    const zt_payload payload = {
-      .source = r->file.source, .object = object, .component = &component, .budget = r->budget
-    };
-    const zt_supply supply = {
-      .kind = ZT_SUPPLY_STORED, .bare = r->bare, .source = r->source, .object = r->object,
-      .component = k
-    };
-    zt_draft_component c = { .level = 0 };
-    zt_container_component(r->file.container, object->index, k, ZT_COMPONENT_ALL, &component);
-    c.role = component.role;
-    c.element = component.element;
-    c.codec = component.codec;
-    if( zt_array_measure(&payload, &c.decoded_length, a->err)
-     || zt_supplies_add(a->supplies, &supply, &c.supply, a->err)
-     || zt_draft_add_component(a->draft, a->number, &c, a->err) ) return a->err->rc;
-  }
-  return SQLITE_OK;
 }
 
 int zt_supply_digest(zt_supplies *s, uint32_t number, zt_text *out, zt_error *err){
@@ -292,8 +264,7 @@ static bool supply_is_opaque(const zt_supply_request *r, const zt_object *object
 static int supply_open_tensor(const zt_supply_request *r, zt_object *from, zt_tensor *t,
                               zt_error *err){
   const zt_error place = *err;
-  const char *path = zt_source_path(r->file.source);
-  err->path = path ? path : "<blob>";
+  err->path = zt_source_name(r->file.source);
   err->object = from->name;
   zt_tensor_open(r->file.source, r->file.container, from, r->budget, t, err);
   err->path = place.path;
@@ -305,9 +276,7 @@ static int supply_open_tensor(const zt_supply_request *r, zt_object *from, zt_te
 static int supply_check_inner(const zt_supply_request *r, const zt_object *o, zt_error *err){
   const uint32_t first = zt_container_first(r->file.container, o->index);
   zt_component c;
-  const zt_payload payload = {
-    .source = r->file.source, .object = o, .component = &c, .budget = r->budget
-  };
+  const zt_payload payload = supply_payload(r->file, o, &c, r->budget);
   uint64_t bytes = 0, length = 0;
   if( zt_container_first(r->file.container, o->index+1)!=first+1 || o->rank==0
    || o->shape[o->rank-1]%o->blocks->elements
@@ -340,19 +309,19 @@ int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_
   zt_container_object(request->file.container, request->object, &from);
   if( own.keep && supply_is_deflated(request, &from) ) own.codec = ZT_CODEC_DEFLATE;
   if( supply_can_keep(request, &from) ){
-    supply_add_stored(&a, &from);
-    *object = a.number;
-    return err->rc;
-  }
-  if( supply_is_opaque(request, &from) ){
+    if( supply_add_named(&a, &from, from.layout)==SQLITE_OK ){
+      supply_add_all(&a, &from, ZT_SUPPLY_STORED);
+    }
+  }else if( supply_is_opaque(request, &from) ){
     if( supply_check_blocks(request, &from, err)==SQLITE_OK
-     && supply_add_named(&a, &from, ZT_LAYOUT_GGML)==SQLITE_OK ) supply_add_contents(&a, &from);
-    *object = a.number;
-    return err->rc;
+     && supply_add_named(&a, &from, ZT_LAYOUT_GGML)==SQLITE_OK ){
+      supply_add_all(&a, &from, ZT_SUPPLY_CONTENT);
+    }
+  }else{
+    from.rules |= request->rules & SUPPLY_RULES;
+    if( supply_open_tensor(request, &from, &t, err)==SQLITE_OK ) supply_add_tensor(&a, &t);
+    zt_tensor_close(&t);
   }
-  from.rules |= request->rules & SUPPLY_RULES;
-  if( supply_open_tensor(request, &from, &t, err)==SQLITE_OK ) supply_add_tensor(&a, &t);
-  zt_tensor_close(&t);
   *object = a.number;
   return err->rc;
 }
@@ -578,9 +547,7 @@ static int supply_check_digest(const supply_reading *r, const zt_payload *p){
 /* Begin to compute the digest of a component's bytes as they go by, or check it at once. */
 static int supply_begin_digest(supply_reading *r, uint32_t k){
   zt_component c;
-  const zt_payload p = {
-    .source = r->file.source, .object = r->object, .component = &c, .budget = r->budget
-  };
+  const zt_payload p = supply_payload(r->file, r->object, &c, r->budget);
   zt_container_component(r->file.container, r->object->index, k, ZT_COMPONENT_ALL, &c);
   if( !c.digest.z ) return SQLITE_OK;
   if( !supply_is_digested(r, &c) ) return supply_check_digest(r, &p);
@@ -616,9 +583,7 @@ static int supply_read_spool(zt_supplies *s, const zt_supply *supply, supply_rea
 
 static int supply_read_file(supply_reading *r){
   zt_component c;
-  const zt_payload p = {
-    .source = r->file.source, .object = r->object, .component = &c, .budget = r->budget
-  };
+  const zt_payload p = supply_payload(r->file, r->object, &c, r->budget);
   if( supply_begin_digests(r) ) return r->err->rc;
   if( r->supply->kind==ZT_SUPPLY_CONTENT || r->supply->kind==ZT_SUPPLY_STORED ){
     zt_container_component(r->file.container, r->object->index, r->supply->component,
@@ -641,7 +606,7 @@ int zt_supplies_unchanged(zt_supplies *s, zt_error *err){
   zt_supply_file file;
   if( s->reading==0 || s->open(s->context, s->reading-1, &file, err) ) return err->rc;
   s->reading = 0;
-  err->path = zt_source_path(file.source) ? zt_source_path(file.source) : "<blob>";
+  err->path = zt_source_name(file.source);
   err->object.z = err->component.z = NULL;
   if( zt_source_unchanged(file.source, err)==SQLITE_OK ) *err = place;
   return err->rc;
@@ -672,7 +637,7 @@ int zt_supply_read(zt_supplies *s, uint32_t number, unsigned rules, zt_budget *b
   r.own = object.rules;
   r.sort = supply_is_unsorted(&object, rules);
   object.rules |= rules & SUPPLY_RULES & ~(r.sort ? ZT_RULE_ORDER : 0u);
-  err->path = zt_source_path(r.file.source) ? zt_source_path(r.file.source) : "<blob>";
+  err->path = zt_source_name(r.file.source);
   err->object = object.name;
   err->component.z = NULL;
   supply_read_file(&r);

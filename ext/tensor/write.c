@@ -131,13 +131,14 @@ static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_st
   write_part p = { .err = err };
   zt_part_options options;
   zt_draft_component_get(run->draft, place, &c);
+  err->object = zt_draft_name(run->draft, object);
+  err->component = c.role;
   stored = w->supplies->a[c.supply].kind==ZT_SUPPLY_STORED;
   options = (zt_part_options){
     .codec = stored ? ZT_CODEC_RAW : c.codec, .level = c.level,
     .digest = stored ? 0 : c.digest, .crc32 = run->crc32, .xxh3 = run->xxh3,
     .digest_of_decoded = (w->encoder->rules & ZT_RULE_DIGEST_OF_DECODED)!=0
   };
-  (void)object;
   if( zt_part_open(&options, r->room, run->output, w->budget, &p.part, err)==SQLITE_OK
    && zt_part_take(p.part, run->prefix, err)==SQLITE_OK
    && zt_supply_read(w->supplies, c.supply, w->encoder->rules, w->budget, write_take, &p,
@@ -149,6 +150,7 @@ static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_st
     else zt_draft_store(run->draft, place, out->offset, out->length, zt_text_of(text), err);
   }
   zt_part_close(p.part);
+  err->object.z = err->component.z = NULL;
   return err->rc;
 }
 

@@ -4,6 +4,7 @@ is killed at each of them, the disk is full, the machine loses its power.
 CASES are what writes: another one is a function of a path that raises when it fails, and what the path holds before."""
 import ctypes
 import errno
+import itertools
 import json
 import os
 import random
@@ -209,9 +210,9 @@ def judge(place, call, fault, got, said):
     if got is None:
         assert content == place.end or gone, said
         assert call not in ("pwrite", "fsync", "ftruncate"), said
-    elif content != before:   # It could not be put back
-        assert place.case.kept or call == "fsync" or (fault.lasting and len(place.targets) > 1), said
-    assert place.rest() == [] or call in ("unlink", "rename", "fstat", "stat"), said
+    elif content != before:   # A failure of COMMIT always leaves the old file; only what undoes a whole one can fail itself
+        assert place.case.kept and call in ("stat", "rename", "unlink"), said
+    assert place.rest() == [] or call in ("unlink", "rename", "stat"), said
     if got is not None and not isinstance(got, MemoryError):
         assert str(got).startswith(tuple(f"ztensor: {path}: " for path in place.targets)), said
         assert os.strerror(getattr(errno, fault.error)) in str(got) or gone, said
@@ -290,13 +291,16 @@ def test_a_process_that_is_killed_at_every_call(place, case):
     log = Log()
     assert place.run(log) is None
     seen = set()
-    for n in range(1, len(log.calls) + 1):
-        child = place.fork(Kill(n))
-        status = os.waitpid(child, 0)[1]
+    for n in itertools.count(1):
+        status = os.waitpid(place.fork(Kill(n)), 0)[1]
+        if status == 0:
+            break
         assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, f"call {n}"
         place.assert_whole()
         seen.add(place.content() == case.before)
     assert True in seen
+    # A file that was written just now is looked at once more, so that the number of calls depends on the clock
+    assert n > 0.9 * len(log.calls)
 
 
 @each_case

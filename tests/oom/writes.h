@@ -35,6 +35,8 @@ static const oom_write writes[] = {
   { OUT("format='npy'") BY_SOURCE("tests/formats/npy/golden/fortran.npy", "") },
   { OUT("format='gguf', align=64") "BEGIN;" BY_DATA FILE_ATTRIBUTES "COMMIT" },
   { ALL("format='npz', order='row'") BY_DATA },
+  { .sql = "CREATE VIRTUAL TABLE temp.out USING zt_writer('file:" TARGET "', sync='off', format='npy', drop=nothing); INSERT INTO out(name, data, dtype, shape)"
+           " VALUES ('w', x'00', 'u8', '[1]')" },
 
   /* Encodings and digests */
   { OUT("format='ztensor-2', encoding='zstd', digest='sha256'") BY_SOURCE(SMALL, "") },
@@ -50,11 +52,28 @@ static const oom_write writes[] = {
            " c.dtype, o.format, o.shape FROM zt_components('" V12 "hand_sparse.zt') AS c JOIN zt_objects('" V12 "hand_sparse.zt') AS o USING (object)"
            " WHERE o.object = 'csr.f32'" },
 
+  { OUT("format='ztensor-2'") BY_SOURCE(V12 "hand_sparse.zt", " WHERE object = 'csr.unsorted'") },   /* Sorted, because 1.2 does not ask for it */
+  { OUT("format='ztensor-1.2'") BY_SOURCE(V12 "hand_quantized.zt", " LIMIT 1") },
+  { OUT("format='gguf'") BY_SOURCE(GGUF "golden/q_ternary_mx.gguf", " LIMIT 1") },
+  { OUT("format='ztensor-2'") BY_SOURCE(GGUF "golden/q_8_1_8_k.gguf", "") },   /* Blocks without a decoder; zTensor 2 states their sizes */
+  { OUT("format='ztensor-2', encoding='zstd', level=1") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', zeroblob(2200000), 'u8', '[2200000]')" },
+  { OUT("format='npz', encoding='deflate', level=1") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', zeroblob(2200000), 'u8', '[2200000]')" },
+  { OUT("format='ztensor-2'") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', zeroblob(10000), 'bool', '[10000]'), ('b', zeroblob(10000), 'u8', '[10000]')" },
+  { OUT("format='ztensor-2'") "INSERT INTO out(name, component, data, dtype, format, shape) VALUES ('w', 'values', x'0700', 'i16', 'sparse_coo', '[2,3]'),"
+           " ('w', 'coords', x'01000000000000000200000000000000', 'u64', 'sparse_coo', '[2,3]')" },
+
   /* Attributes, with words for their types, and those that come along */
   { OUT("format='ztensor-2'") "BEGIN;" BY_SOURCE(V2 "hand_attribute_kinds.zt", "")
            "INSERT INTO out(key, value, type, stored_type) SELECT key, value, type, stored_type FROM zt_attributes('" V2 "hand_attribute_kinds.zt')"
            " WHERE object IS NULL; INSERT INTO out(name, key, value) SELECT object, 'licence', 'a licence' FROM zt_objects('" V2 "hand_attribute_kinds.zt'); COMMIT" },
   { OUT("format='safetensors', drop='attributes'") BY_SOURCE(V12 "wheel_attributes.zt", "") },
+  { OUT("format='ztensor-2'") BY_SOURCE(V12 "wheel_attributes.zt", " LIMIT 1") },
+  { OUT("format='gguf'") "BEGIN;" BY_DATA "INSERT INTO out(key, value, type, stored_type) SELECT key, value, type, stored_type FROM zt_attributes('" GGUF
+           "golden/kv_types.gguf') WHERE object IS NULL AND stored_type IN ('u8', 'i64', 'f32', 'f64', 'bool', 'arr[i8]', 'arr[str]') GROUP BY stored_type;"
+           " INSERT INTO out(key, value, type) VALUES ('own', '[1,2.5]', 'array'), ('other', '[[true]]', 'array'); COMMIT" , .error = "own" },
+  { OUT("format='gguf'") "BEGIN;" BY_DATA "INSERT INTO out(key, value, type, stored_type) SELECT key, value, type, stored_type FROM zt_attributes('" GGUF
+           "golden/kv_types.gguf') WHERE object IS NULL AND stored_type IN ('u8', 'i64', 'f32', 'f64', 'bool', 'arr[i8]', 'arr[str]') GROUP BY stored_type;"
+           " INSERT INTO out(key, value, type) VALUES ('own', '[[1.5],[2.5]]', 'array'), ('other', '[-1]', 'array'); COMMIT" },
 
   /* All that a transaction may do */
   { OUT("format='ztensor-2'") "BEGIN;" BY_DATA FILE_ATTRIBUTES
@@ -80,12 +99,29 @@ static const oom_write writes[] = {
   { OUT("format='npz'") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', x'00', 'u8', '[1]'), ('w', x'00', 'u8', '[1]')", .error = "there is" },
   { ALL("format='nothing'"), .error = "nothing" },
   { ALL("formats='npz'"), .error = "formats" },
+  { ALL("format='npz', encoding='zstd'"), .error = "it has 'raw' and 'deflate'" },
+  { ALL("format='npz', digest='md5'"), .error = "it has 'none'" },
+  { ALL("format='npz', level=2"), .error = "level needs encoding='deflate'" },
+  { ALL("mode='append'"), .error = "mode must be 'create', 'replace' or 'update'" },
+  { .sql = "CREATE VIRTUAL TABLE temp.out USING zt_writer('s3://bucket/x.zt')", .error = "a URL of scheme 's3' is not written" },
   { .sql = "CREATE VIRTUAL TABLE main.out USING zt_writer('" TARGET "')", .error = "for temp alone" },
   { OUT("format='npz'") BY_DATA, .before = SMALL, .error = "there is a file already" },
   { OUT("format='npy'") BY_DATA, .error = "npy" },
   { OUT("mode='replace'") "CREATE VIRTUAL TABLE temp.other USING zt_writer('" TARGET "', mode='replace'); BEGIN;" BY_DATA
            "INSERT INTO other(key, value) VALUES ('k', 1)", .before = SMALL, .error = "would both write" },
   { OUT("format='ztensor-2'") BY_SOURCE(V12 "hand_bad_objects.zt", ""), .error = "bad_objects.zt" },
+  { OUT("format='ztensor-2'") BY_SOURCE(V12 "hand_sparse.zt", " WHERE object = 'csr.duplicate'"), .error = "two stored elements lie in one cell" },
+  { OUT("format='ztensor-2'") BY_SOURCE("tests/formats/ztensor/golden/v1.1/hand_digests.zt", " WHERE object = 'sha256.wrong'"), .error = "do not have its digest" },
+  { OUT("format='ztensor-2'") "INSERT INTO out(name, source, dtype) SELECT object, path, 'f64' FROM zt_objects('tests/formats/ztensor/golden/v1.1/hand_digests.zt')"
+           " WHERE object = 'crc32c.wrong'", .error = "do not have its digest" },
+  { OUT("format='ztensor-2'") "INSERT INTO out(name, source, dtype) VALUES ('csr.f64', '" V12 "hand_sparse.zt', 'f4_e2m1')", .error = "is no value of f4_e2m1" },
+  { OUT("format='ztensor-2'") "INSERT INTO out(name, component, data, dtype, format, shape) VALUES ('w', 'values', x'0700', 'i16', 'sparse_coo', '[2,3]')",
+           .error = "a component is missing" },
+  { OUT("format='ztensor-2'") "INSERT INTO out(name, component, data, dtype, format, shape) VALUES ('w', 'coords', x'02000000000000000200000000000000', 'u64',"
+           " 'sparse_coo', '[2,3]')", .error = "beyond the dimension" },
+  { OUT("format='ztensor-2'") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', x'02', 'bool', '[1]')", .error = "a bool is 0 or 1" },
+  { OUT("format='ztensor-2'") "INSERT INTO out(name, data, dtype, shape, encoding) VALUES ('w', x'02', 'u8', '[1]', 'deflate')", .error = "deflate" },
+  { OUT("format='ztensor-2'") "INSERT INTO out(name, source, object) VALUES ('w', '" SMALL "', 'nothing like it')", .error = "nothing like it" },
 };
 
 /* --- The target --- */

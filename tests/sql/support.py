@@ -28,7 +28,7 @@ def open_connection(database=":memory:", entry=None, load=True):
     db = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
     db.enable_load_extension(True)
     if entry:
-        db.execute("SELECT load_extension(?, ?)", (EXTENSION, entry))
+        db.execute("SELECT load_extension(?, ?)", (EXTENSION, entry)).fetchall()   # To its end: it would be in the way of VACUUM
     elif load:
         db.load_extension(EXTENSION)
     return db

@@ -252,3 +252,33 @@ def test_nothing_runs_if_the_statements_cannot_be_written(tmp_path, script, para
     assert found == [] and "NOT NULL constraint failed" in err and code != 0 and len(err.splitlines()) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["model.zt", statements.name])
     assert (tmp_path / "model.zt").read_bytes() == CSR.read_bytes()
+
+
+@pytest.mark.parametrize("script, parameters, said", [
+    ("convert.sql", {}, "the parameter :source is set"), ("migrate_files.sql", {}, "the parameter :source is set"),
+    ("slim.sql", {}, "the parameters :source and :target are set"),
+    ("slim.sql", {"source": "model.zt"}, "the parameters :source and :target are set"),
+    ("slim.sql", {"target": "new.zt"}, "the parameters :source and :target are set"), ("licence.sql", {}, "the parameter :file is one file"),
+    ("licence.sql", {"file": "nothing*.zt", "digest": "crc32c"}, "the parameter :file is one file"),
+    ("licence.sql", {"file": ".", "licence": "MIT"}, "the parameter :file is one file")])
+def test_a_parameter_that_is_missing_is_named_and_nothing_of_an_earlier_run_runs(tmp_path, script, parameters, said):
+    for name in ("model.zt", "other.zt"):
+        shutil.copy(ZSTD, tmp_path / name)
+    _, err, code = run("licence.sql", tmp_path, file="model.zt", digest="sha256")
+    assert (err, code) == ("", 0)
+    before = {name: (tmp_path / name).read_bytes() for name in names(tmp_path)}
+    assert sorted(before) == ["licence.tmp.sql", "model.zt", "other.zt"]
+    found, err, code = run(script, tmp_path, **parameters)
+    assert found == [] and f"CHECK constraint failed: {said}" in err and code != 0 and len(err.splitlines()) == 1
+    assert {name: (tmp_path / name).read_bytes() for name in names(tmp_path)} == before
+
+
+def test_a_file_that_cannot_be_read_is_in_the_result_of_a_migration(tmp_path):
+    shutil.copy(CSR, tmp_path / "a.zt")
+    tmp_path.joinpath("cut.zt").write_bytes(CSR.read_bytes()[:100])
+    found, err, code = run("migrate_files.sql", tmp_path, source=str(tmp_path))
+    assert [(os.path.basename(row["path"]), row["old_version"], row["version"], row["same"]) for row in found] == [
+        ("a.zt", "1.1.0", "2", 1), ("cut.zt", None, None, None)]
+    assert found[0]["error"] is None and found[1]["error"].startswith(f"ztensor: {tmp_path}/cut.zt: ") and (err, code) == ("", 0)
+    found, err, code = run("migrate_files.sql", tmp_path, source="modles")
+    assert [(row["path"], row["error"]) for row in found] == [("modles", "ztensor: modles: cannot open: No such file or directory")]

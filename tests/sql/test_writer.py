@@ -9,9 +9,9 @@ import pytest
 
 import support
 from support import open_connection, rows, value
-from writing import BUSY, ENTRY, INTERRUPT, IOERR, attributes, declare, f32, insert, inside, listing, names, open_writer, put, refusal, tensors  # noqa: F401
+from writing import ENTRY, INTERRUPT, IOERR, attributes, declare, f32, insert, inside, listing, names, open_writer, put, refusal, tensors  # noqa: F401
 
-FORMATS = "'ztensor-2', 'ztensor-1.2', 'safetensors', 'gguf', 'npy', 'npz'"
+FORMATS = "the formats are 'ztensor-2', 'ztensor-1.2', 'safetensors', 'gguf', 'npy' and 'npz'"
 
 
 pytestmark = pytest.mark.usefixtures("inside")
@@ -26,36 +26,40 @@ def db(connect, inside):
 
 @pytest.mark.parametrize("arguments, message", [
     ("", "zt_writer needs a path: zt_writer('model.zt')"), ("''", "zt_writer needs a path: zt_writer('model.zt')"),
-    ("'a.pt'", f"a.pt: its name does not say the format: give format, one of {FORMATS}"),
-    ("'.zt'", f".zt: its name does not say the format: give format, one of {FORMATS}"),
-    ("'a.zt', format='onnx'", f"a.zt: there is no format 'onnx' to write; there are {FORMATS}"),
+    ("'a.pt'", f"a.pt: its name does not say the format: give the argument format; {FORMATS}"),
+    ("'.zt'", f".zt: its name does not say the format: give the argument format; {FORMATS}"),
+    ("'a.zt', format='onnx'", f"a.zt: there is no format 'onnx' to write; {FORMATS}"),
     ("'a.zt', 'b'", "zt_writer: arguments behind the path have names: 'b'"),
     ("'a.zt', color='x'", "zt_writer has no argument 'color'; it takes path, format, mode, order, align, encoding, level,"
                           " digest, drop, sync"),
     ("'a.zt', mode='create', mode='create'", "zt_writer: the argument mode is given twice"),
     ("'a.zt', path='b.zt'", "zt_writer: the argument path is given twice"),
-    ("'a.zt', mode='append'", "a.zt: mode must be 'create' or 'replace' or 'update', not 'append'"),
+    ("'a.zt', mode='append'", "a.zt: mode must be 'create', 'replace' or 'update', not 'append'"),
+    ("'a.zt', mode=", "a.zt: mode must be 'create', 'replace' or 'update', not ''"),
+    ("'a.zt', drop=''", "a.zt: drop must be 'nothing' or 'attributes', not ''"),
     ("'a.zt', order='size'", "a.zt: order must be 'name' or 'row', not 'size'"),
     ("'a.zt', sync='maybe'", "a.zt: sync must be 'full' or 'off', not 'maybe'"),
-    ("'a.zt', align=", "a.zt: align must be an integer, not ''"),
-    ("'a.zt', align=-1", "a.zt: align must be an integer, not '-1'"),
-    ("'a.zt', align=99999999999999999999", "a.zt: align must be an integer, not '99999999999999999999'"),
-    ("'a.zt', align=5000", "a.zt: align must be a power of two from 4096 to 1073741824, not 5000"),
-    ("'a.zt', align=2048", "a.zt: align must be a power of two from 4096 to 1073741824, not 2048"),
-    ("'a.zt', format='ztensor-1.2', align=32", "a.zt: align must be a power of two from 64 to 1073741824, not 32"),
-    ("'a.gguf', align=4", "a.gguf: align must be a power of two from 8 to 1073741824, not 4"),
+    *((f"'a.zt', align={value}", f"a.zt: align must be a power of two from 4096 to 1073741824, not '{value}'")
+      for value in ("", "-1", "-4096", "0", "5000", "2048", "2147483648", "99999999999999999999", "0x1000", "4096.0", "4 096")),
+    ("'a.zt', align=' 4096'", "a.zt: align must be a power of two from 4096 to 1073741824, not ' 4096'"),
+    ("'a.zt', format='ztensor-1.2', align=32", "a.zt: align must be a power of two from 64 to 1073741824, not '32'"),
+    ("'a.gguf', align=4", "a.gguf: align must be a power of two from 8 to 1073741824, not '4'"),
     ("'a.npz', align=64", "a.npz: npz has no use for align"), ("'a.npy', align=64", "a.npy: npy has no use for align"),
     ("'a.safetensors', align=64", "a.safetensors: safetensors has no use for align"),
-    ("'a.zt', level=3", "a.zt: a level needs an encoding that has levels"),
+    ("'a.zt', level=3", "a.zt: level needs encoding='zstd'"), ("'a.npz', level=3", "a.npz: level needs encoding='deflate'"),
+    ("'a.gguf', level=3", "a.gguf: gguf has no use for level"), ("'a.npy', level=3", "a.npy: npy has no use for level"),
+    ("'a.zt', encoding='zstd', level=-1", "a.zt: level must be 1 to 22, not -1"),
+    *((f"'a.zt', encoding='zstd', level={value}", f"a.zt: level must be an integer, not '{value}'")
+      for value in ("", "-", "3.0", "+3", "99999999999999999999")),
     ("'a.zt', encoding='zstd', level=0", "a.zt: level must be 1 to 22, not 0"),
     ("'a.zt', encoding='zstd', level=23", "a.zt: level must be 1 to 22, not 23"),
     ("'a.npz', encoding='deflate', level=10", "a.npz: level must be 1 to 9, not 10"),
-    ("'a.zt', encoding='deflate'", "a.zt: ztensor-2 has no encoding 'deflate'"),
-    ("'a.npz', encoding='zstd'", "a.npz: npz has no encoding 'zstd'"),
-    ("'a.gguf', encoding='zstd'", "a.gguf: gguf has no encoding 'zstd'"),
-    ("'a.zt', digest='crc32c'", "a.zt: ztensor-2 has no digest 'crc32c'"),
-    ("'a.zt', format='ztensor-1.2', digest='xxh3'", "a.zt: ztensor-1.2 has no digest 'xxh3'"),
-    ("'a.npz', digest='sha256'", "a.npz: npz has no digest 'sha256'")])
+    ("'a.zt', encoding='deflate'", "a.zt: ztensor-2 has no encoding 'deflate'; it has 'raw' and 'zstd'"),
+    ("'a.npz', encoding='zstd'", "a.npz: npz has no encoding 'zstd'; it has 'raw' and 'deflate'"),
+    ("'a.gguf', encoding='zstd'", "a.gguf: gguf has no encoding 'zstd'; it has 'raw'"),
+    ("'a.zt', digest='crc32c'", "a.zt: ztensor-2 has no digest 'crc32c'; it has 'none', 'xxh3' and 'sha256'"),
+    ("'a.zt', format='ztensor-1.2', digest='xxh3'", "a.zt: ztensor-1.2 has no digest 'xxh3'; it has 'none', 'sha256' and 'crc32c'"),
+    ("'a.npz', digest='sha256'", "a.npz: npz has no digest 'sha256'; it has 'none'")])
 def test_arguments_that_cannot_be(db, arguments, message):
     assert refusal(db, f"CREATE VIRTUAL TABLE temp.out USING zt_writer({arguments})") == (1, "ztensor: " + message)
     assert rows(db, "SELECT name FROM temp.sqlite_master") == [] and listing(".") == []
@@ -64,7 +68,8 @@ def test_arguments_that_cannot_be(db, arguments, message):
 @pytest.mark.parametrize("arguments", [
     "'a.zt'", "path='a.zt'", "  'a.zt' , format = ztensor-2, MODE='create'", "'a.zt', align='4096'", "'a.zt', order='row'",
     "'a.zt', align=1048576", "'a.zt', encoding='zstd', level=22", "'a.zt', digest='sha256'", "'a.zt', digest='none'",
-    "'a.zt', sync='off'", "'a.zt', encoding='raw'", "'a.zt', drop='attributes'"])
+    "'a.zt', sync='off'", "'a.zt', encoding='raw'", "'a.zt', drop='attributes'", "'a.zt', drop=nothing",
+    "'a.zt', drop='nothing'", '"a.zt", encoding="zstd", level="5"'])
 def test_arguments_that_can_be(db, arguments):
     db.execute(f"CREATE VIRTUAL TABLE temp.out USING zt_writer({arguments})")
     assert listing(".") == []
@@ -94,7 +99,7 @@ def test_every_row_has_its_own_encoding_and_digest(db):
     assert refusal(db, "INSERT INTO out(name, data, dtype, shape, level) VALUES('x', x'00', 'u8', '[1]', 23)")[1] == \
         "ztensor: a.zt: object 'x': level must be 1 to 22, not 23"
     assert refusal(db, "INSERT INTO out(name, data, dtype, shape, digest) VALUES('x', x'00', 'u8', '[1]', 'md5')")[1] == \
-        "ztensor: a.zt: object 'x': ztensor-2 has no digest 'md5'"
+        "ztensor: a.zt: object 'x': ztensor-2 has no digest 'md5'; it has 'none', 'xxh3' and 'sha256'"
     db.execute("COMMIT")
     found = rows(db, "SELECT object, encoding, length < 4000, substr(digest, 1, 5), digest_status, data = zeroblob(40000) "
                      "FROM zt_components('a.zt') ORDER BY object")
@@ -217,17 +222,63 @@ def test_an_existing_file(db):
 @pytest.mark.parametrize("mode", ["create", "replace", "update"])
 @pytest.mark.parametrize("path, message", [
     ("dir.zt", "is a directory, and no file can be written there"), ("fifo.zt", "is a FIFO, and no file can be written there"),
-    ("/dev/null", "is a device, and no file can be written there"), ("dangling.zt", "is a symbolic link to a file that does not exist"),
+    ("/dev/null", "is a device, and no file can be written there"), ("dangling.zt", "is a symbolic link that leads to no file"),
+    ("loop.zt", "is a symbolic link that leads to no file"), ("above.zt", "is a symbolic link that leads to no file"),
     ("nowhere/a.zt", "No such file or directory")])
 def test_targets_that_cannot_be(db, path, message, mode):
     os.mkdir("dir.zt")
     os.mkfifo("fifo.zt")
-    os.symlink("gone.zt", "dangling.zt")
+    for link, to in (("dangling.zt", "gone.zt"), ("loop.zt", "loop.zt"), ("above.zt", "nowhere/a.zt")):
+        os.symlink(to, link)
     declare(db, path, "format='ztensor-2'", f"mode='{mode}'")
     error = refusal(db, "INSERT INTO out(name, data, dtype, shape) VALUES('new', x'01', 'u8', '[1]')")
     assert error[1].startswith(f"ztensor: {path}: ")
     assert message in error[1] or (mode == "update" and "there is no such file to update" in error[1])
-    assert listing(".") == ["dangling.zt", "dir.zt", "fifo.zt"] and stat.S_ISFIFO(os.stat("fifo.zt").st_mode)
+    assert listing(".") == ["above.zt", "dangling.zt", "dir.zt", "fifo.zt", "loop.zt"] and stat.S_ISFIFO(os.stat("fifo.zt").st_mode)
+
+
+@pytest.mark.parametrize("url", ["https://host/a.zt", "s3://bucket/a.zt", "S3://b/a b.zt", "sqlite:///x.zt"])
+def test_urls_are_no_targets(db, url):
+    for mode in ("create", "replace", "update"):
+        assert refusal(db, f"CREATE VIRTUAL TABLE temp.out USING zt_writer('{url}', mode={mode}, format='ztensor-2')") == (
+            1, f"ztensor: {url}: a URL of scheme '{url.partition(':')[0]}' is not written: targets are files of this machine")
+
+
+def test_the_query_of_a_url_stays_secret(db):
+    """Messages go to logs."""
+    error = refusal(db, "CREATE VIRTUAL TABLE temp.out USING zt_writer('https://host/a.zt?key=secret')")
+    assert error[1].startswith("ztensor: https://host/a.zt?...: a URL of scheme 'https' is not written")
+
+
+def test_a_target_is_named_as_a_source_is(db, monkeypatch):
+    """A file: URI and the home directory."""
+    here = os.getcwd()
+    monkeypatch.setenv("HOME", here)
+    for path, made in ((f"file://{here}/a%20b.zt", "a b.zt"), ("file:c.npz", "c.npz"), (f"file://localhost{here}/%25.zt", "%.zt"),
+                       ("~/home.gguf", "home.gguf")):
+        for mode in ("create", "replace", "update"):
+            declare(db, path, f"mode='{mode}'", name="w")
+            if mode == "update":
+                db.execute("UPDATE w SET name = 'b'")
+            else:
+                put(db, "a", dtype="i8", table="w")
+            db.execute("DROP TABLE w")
+        assert names(db, path) == names(db, made) == ["b"]
+    assert listing(".") == ["%.zt", "a b.zt", "c.npz", "home.gguf"]
+
+
+def test_a_name_that_exists_is_that_name(db):
+    open("file:a.zt", "wb").close()
+    declare(db, "file:a.zt", "mode='replace'")
+    put(db, "a")
+    assert listing(".") == ["file:a.zt"] and names(db, "file:a.zt") == ["a"]
+
+
+@pytest.mark.parametrize("path, said", [
+    ("file://host/a.zt", "a file: URI with a host other than localhost"), ("file:a%zz.zt", "a file: URI with a bad percent-encoding"),
+    ("file:a.zt?mode=ro", "a file: URI with a query or fragment")])
+def test_uris_that_cannot_be(db, path, said):
+    assert refusal(db, f"CREATE VIRTUAL TABLE temp.out USING zt_writer('{path}')") == (1, f"ztensor: {path}: {said}")
 
 
 def test_symbolic_links_are_followed(db):
@@ -379,55 +430,7 @@ def test_the_last_commit_replaces(db, connect):
     assert names(db, "a.zt") == ["last"] and listing(".") == ["a.zt"]
 
 
-# --------------------------------------------------------------------------------------- a COMMIT that is not the last
-
-@pytest.fixture
-def busy(connect):
-    """(writer, hold, release): a connection with a transaction whose COMMIT is busy while another one reads the database."""
-    db = connect("m.db", ENTRY)
-    db.execute("PRAGMA busy_timeout = 0")
-    db.execute("CREATE TABLE t(a)")
-    db.execute("INSERT INTO t VALUES(0), (0)")
-    declare(db, "a.zt", "mode='replace'")
-    put(db, "old")
-    reader = connect("m.db")
-    cursor = reader.execute("SELECT * FROM t")
-    cursor.fetchone()
-    db.execute("BEGIN")
-    db.execute("INSERT INTO t VALUES(1)")
-    put(db, "new")
-    assert refusal(db, "COMMIT") == (BUSY, "database is locked")
-    yield db, cursor
-    cursor.close()
-
-
-def test_a_busy_commit_is_tried_again(busy):
-    db, reading = busy
-    reading.close()
-    db.execute("COMMIT")
-    assert names(db, "a.zt") == ["new"] and value(db, "SELECT count(*) FROM t") == 3
-    assert [name for name in listing(".") if "partial" in name] == []
-
-
-def test_a_busy_commit_is_rolled_back(busy):
-    db, reading = busy
-    db.execute("ROLLBACK")
-    assert names(db, "a.zt") == ["old"]
-    reading.close()
-    put(db, "later")
-    assert names(db, "a.zt") == ["later"] and [name for name in listing(".") if "partial" in name] == []
-
-
-def test_after_a_busy_commit_rows_are_not_lost(busy):
-    """Its rows are in the file already: more of them would make another file, without the first ones."""
-    db, reading = busy
-    waits = "ztensor: a.zt: COMMIT has written it, and the database was busy: COMMIT again, or ROLLBACK"
-    assert refusal(db, "INSERT INTO out(name, data, dtype, shape) VALUES('more', x'00', 'u8', '[1]')") == (1, waits)
-    assert refusal(db, "SELECT * FROM out") == (1, waits)
-    reading.close()
-    db.execute("COMMIT")
-    assert names(db, "a.zt") == ["new"] and [name for name in listing(".") if "partial" in name] == []
-
+# ------------------------------------------------------------------------------------------------ a COMMIT that fails
 
 def test_a_progress_handler_ends_commit(db):
     declare(db, "a.zt", "mode='replace'", "encoding='zstd'", "level=19")

@@ -59,6 +59,10 @@ def db(connect, inside):
     ({"key": "k", "value": 1, "data": b"1"}, "an attribute has no data"),
     ({"key": "k", "value": 1, "type": "colour"}, "type"),
     ({"key": "k", "value": "x", "type": "integer"}, "a.zt: value 'x' is not of type integer"),
+    *(({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", column: word + "\0"}, f"object 'a': {column} has U+0000 in it")
+      for column, word in (("dtype", "u8"), ("format", "dense"), ("component", "data"), ("encoding", "zstd"), ("digest", "xxh3"))),
+    *(({"key": "k", "value": 1, column: "text\0"}, f"a.zt: {column} has U+0000 in it") for column in ("type", "stored_type")),
+    ({"key": "k\n\0", "value": 1}, "a.zt: ztensor-2 names cannot hold U+0000; rename the attribute 'k\\n'"),
     ({"key": b"k", "value": 1}, "key must be TEXT")])
 def test_rows_that_cannot_be(db, columns, message):
     declare(db, "src.zt", name="src")

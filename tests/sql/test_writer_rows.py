@@ -150,9 +150,9 @@ def test_duplicates(out, tmp_path):
     prefix = f"ztensor: {tmp_path}/out.zt: object "
     for sql, text in (
             ("INSERT INTO out(name, data, dtype, shape) VALUES('a', x'00', 'u8', '[1]')", "'a': there is an object of this name"),
-            ("INSERT INTO out(name, key, value) VALUES('a', 'k2', 0)", "'a': there is an attribute of this name"),
+            ("INSERT INTO out(name, key, value) VALUES('a', 'k2', 0)", "'a': there is an attribute 'k2'"),
             ("UPDATE out SET name = 'a' WHERE name = 'b' AND key IS NULL", "'a': there is an object of this name"),
-            ("UPDATE out SET key = 'k2' WHERE key = 'k1'", "'a': there is an attribute of this name"),
+            ("UPDATE out SET key = 'k2' WHERE key = 'k1'", "'a': there is an attribute 'k2'"),
             ("INSERT INTO out(rowid, name, key, value) SELECT rowid, 'a', 'new', 0 FROM out WHERE key = 'k2'",
              "'a': there is a row of this rowid")):
         assert refusal(out, sql) == (CONSTRAINT, prefix + text)

@@ -1272,3 +1272,29 @@ TEST(test_urls){
 int main(void){
   return run_all("paths", make_tree, remove_tree);
 }
+
+TEST_WITH(test_targets, enter_tree, leave_tree){
+  static const struct { const char *text, *path; } rows[] = {
+    { "new.zt", "new.zt" }, { "a*[b].zt", "a*[b].zt" }, { "[\"a.zt\"]", "[\"a.zt\"]" }, { "~x/a.zt", "~x/a.zt" }, { "file", "file" },
+    { "file:new.zt", "new.zt" }, { "FILE:/x/a%20%2a.zt", "/x/a *.zt" }, { "file://localhost/x.zt", "/x.zt" }, { "~/n.zt", "/home/of/n.zt" }
+  };
+  static const struct { const char *text, *said; } bad[] = {
+    { "s3://b/x.zt", "a URL of scheme 's3' is not written" }, { "https://h/x", "a URL of scheme 'https' is not written" },
+    { "file://h/x.zt", "a host other than localhost" }, { "file:a%0.zt", "bad percent-encoding" }, { "file:a.zt#x", "query or fragment" }
+  };
+  char *before = getenv("HOME") ? strdup(getenv("HOME")) : NULL, *out;
+  zt_error err = ZT_ERROR_NONE;
+  assert_int_equal(setenv("HOME", "/home/of/", 1), 0);
+  for(size_t i=0; i<COUNT(rows); i++){
+    check( zt_paths_target(rows[i].text, &out, &err)==SQLITE_OK, "%s", rows[i].text );
+    assert_string_equal(out, rows[i].path);
+    sqlite3_free(out);
+  }
+  for(size_t i=0; i<COUNT(bad); i++){
+    assert_int_equal(zt_paths_target(bad[i].text, &out, &err), SQLITE_ERROR);
+    assert_failed(&err, bad[i].said, bad[i].text);
+    assert_null(out);
+  }
+  if( before ) setenv("HOME", before, 1);
+  free(before);
+}
