@@ -158,8 +158,8 @@ static char *output_hidden(const char *target){
                          zt_os_random());
 }
 
-int zt_output_check(const char *path, zt_output_mode mode, zt_error *err){
-  sqlite3_free(output_resolve(path, mode, err));
+int zt_output_check(const char *path, zt_output_mode mode, char **target, zt_error *err){
+  *target = output_resolve(path, mode, err);
   return err->rc;
 }
 

@@ -42,8 +42,9 @@ typedef enum zt_output_mode {
 } zt_output_mode;
 
 /* Fail as zt_output_open() would if it were called now, as far as can be known without making a
-** file: for an early answer. */
-int zt_output_check(const char *path, zt_output_mode mode, zt_error *err);
+** file: for an early answer. *target is the absolute path with symbolic links followed, owned; NULL
+** after a failure. */
+int zt_output_check(const char *path, zt_output_mode mode, char **target, zt_error *err);
 
 /* Begin a file. sync: fsync() where the table above says so. *out is NULL after a failure:
 ** SQLITE_ERROR for a target that cannot be, SQLITE_FULL or SQLITE_IOERR for what the system

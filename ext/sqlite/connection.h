@@ -21,6 +21,7 @@ typedef struct zt_connection {
                              ** an interrupt; 0: never */
   char *host;                /* The name for this machine; NULL: its own name. Owned */
   int threads;               /* Most threads of a statement; 0: the number of processors */
+  struct zt_writer *writers; /* Its tables that write files. SQLite's */
   unsigned cursors;          /* Open cursors, and running functions that use threads */
   zt_pool *pool;             /* Threads while cursors > 0; NULL: none yet. Owned */
 } zt_connection;

@@ -14,6 +14,10 @@ static const char *const rows_columns[ZT_ROW_COLUMNS] = {
   "digest", "key", "value", "type", "stored_type"
 };
 
+const char *zt_row_column(int i){
+  return rows_columns[i];
+}
+
 static bool rows_has(sqlite3_value **v, int i){
   return v[i] && sqlite3_value_type(v[i])!=SQLITE_NULL;
 }
@@ -170,26 +174,7 @@ static int rows_read_options(const zt_draft_rows *r, sqlite3_value **v, zt_row *
                        err);
 }
 
-/* --- A tensor of a file --- */
-
-static int rows_read_source(sqlite3_value **v, zt_row *out, zt_error *err){
-  static const int without[] = { ZT_ROW_COMPONENT, ZT_ROW_VALUE, ZT_ROW_TYPE,
-                                 ZT_ROW_STORED_TYPE, -1 };
-  out->from = ZT_ROW_FROM_SOURCE;
-  out->source = v[ZT_ROW_SOURCE];
-  if( rows_has(v, ZT_ROW_SHAPE) ){
-    return zt_fail(err, SQLITE_ERROR, "a tensor with a source has that one's shape; only data can"
-                   " have another");
-  }
-  if( rows_without(v, without, "a tensor with a source", err)
-   || rows_text(v, ZT_ROW_OBJECT, &out->object, err)
-   || rows_text(v, ZT_ROW_FORMAT, &out->format, err) ) return err->rc;
-  if( !out->object.z ) out->object = out->name;
-  out->dense = out->format.z && zt_text_is(out->format, "dense");
-  return rows_has(v, ZT_ROW_DTYPE) ? zt_value_dtype(v[ZT_ROW_DTYPE], &out->dtype, err) : SQLITE_OK;
-}
-
-/* --- A tensor's bytes --- */
+/* --- A shape --- */
 
 static int rows_fail_shape(zt_error *err){
   return zt_fail(err, SQLITE_ERROR, "shape must be a JSON array of at most %d integers from 0 on",
@@ -215,6 +200,26 @@ static int rows_read_shape(zt_text text, zt_row *out, zt_error *err){
   zt_error_clear(&unused);
   return ok || err->rc ? err->rc : rows_fail_shape(err);
 }
+
+/* --- A tensor of a file --- */
+
+static int rows_read_source(sqlite3_value **v, zt_row *out, zt_error *err){
+  static const int without[] = { ZT_ROW_COMPONENT, ZT_ROW_VALUE, ZT_ROW_TYPE, ZT_ROW_STORED_TYPE,
+                                 -1 };
+  zt_text shape;
+  out->from = ZT_ROW_FROM_SOURCE;
+  out->source = v[ZT_ROW_SOURCE];
+  if( rows_without(v, without, "a tensor with a source", err)
+   || rows_text(v, ZT_ROW_OBJECT, &out->object, err) || rows_text(v, ZT_ROW_SHAPE, &shape, err)
+   || rows_text(v, ZT_ROW_FORMAT, &out->format, err) ) return err->rc;
+  if( !out->object.z ) out->object = out->name;
+  out->dense = out->format.z && zt_text_is(out->format, "dense");
+  out->shaped = shape.z!=NULL;
+  if( out->shaped && rows_read_shape(shape, out, err) ) return err->rc;
+  return rows_has(v, ZT_ROW_DTYPE) ? zt_value_dtype(v[ZT_ROW_DTYPE], &out->dtype, err) : SQLITE_OK;
+}
+
+/* --- A tensor's bytes --- */
 
 static int rows_read_layout(zt_text word, zt_layout_id *out, zt_error *err){
   if( !word.z || zt_text_is(word, "dense") ) *out = ZT_LAYOUT_DENSE;
@@ -415,29 +420,91 @@ static int draft_open(const zt_draft_rows *r, zt_row *row, zt_supply_file *file,
   return SQLITE_OK;
 }
 
-/* A format that is neither NULL nor dense is the source's own. */
-static int rows_check_format(const zt_row *row, const zt_supply_file *file, uint32_t i,
-                             zt_error *err){
-  zt_object object;
+zt_text zt_rows_layout(const zt_draft_object *o){
+  switch( o->layout ){
+    case ZT_LAYOUT_DENSE: return ZT_TEXT("dense");
+    case ZT_LAYOUT_CSR: return ZT_TEXT("sparse_csr");
+    case ZT_LAYOUT_COO: return ZT_TEXT("sparse_coo");
+    case ZT_LAYOUT_QUANTIZED_GROUP: return ZT_TEXT("quantized_group");
+    case ZT_LAYOUT_MX: return ZT_TEXT("zt.mx/1");
+    case ZT_LAYOUT_QUANT_GROUP: return ZT_TEXT("zt.quant_group/1");
+    case ZT_LAYOUT_GGML: return o->blocks->name;
+    default: return o->format;
+  }
+}
+
+/* A format that is neither NULL nor dense is the source's own, or what becomes of it. */
+static int rows_check_format(const zt_row *row, const zt_object *source, const zt_draft *draft,
+                             uint32_t number, zt_error *err){
+  zt_draft_object object;
   if( !row->format.z || row->dense ) return SQLITE_OK;
-  zt_container_object(file->container, i, &object);
-  if( zt_text_equal(object.format, row->format) ) return SQLITE_OK;
+  zt_draft_object_get(draft, number, &object);
+  if( zt_text_equal(source->format, row->format)
+   || zt_text_equal(zt_rows_layout(&object), row->format) ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "its format is '%.*s': format is NULL, which keeps it, or"
-                 " 'dense'", zt_shown(object.format), object.format.z);
+                 " 'dense'", zt_shown(source->format), source->format.z);
+}
+
+static bool rows_is_quantized(const zt_object *o){
+  return o->layout==ZT_LAYOUT_QUANTIZED_GROUP || o->layout==ZT_LAYOUT_MX
+      || o->layout==ZT_LAYOUT_QUANT_GROUP || o->layout==ZT_LAYOUT_GGML;
+}
+
+/* *as: the type to convert to; NULL: none. The type of the stored numbers, which zt_objects and a
+** SELECT show, is no request where the values have another one: f8 in u8, or quantized ones. */
+static int rows_read_as(const zt_row *row, const zt_supply_file *file, const zt_object *o,
+                        const zt_dtype **as, zt_error *err){
+  const bool quantized = rows_is_quantized(o), keeps = row->format.z && !row->dense;
+  zt_component values = { .storage = NULL };
+  *as = row->dtype;
+  if( !row->dtype || (quantized && row->dense) ) return SQLITE_OK;
+  if( !zt_component_values(file->container, o->index, &values) ) values.storage = NULL;
+  if( !quantized ){
+    if( row->dtype!=values.storage || row->dtype==values.element || !values.element ){
+      return SQLITE_OK;
+    }
+    return zt_fail(err, SQLITE_ERROR, "%s is the type of its stored numbers, and %s that of its"
+                   " values: dtype is NULL, which keeps them, or another one", row->dtype->name,
+                   values.element->name);
+  }
+  if( values.storage && (row->dtype==values.storage || row->dtype==values.element) ){
+    *as = NULL;
+    if( keeps ) return SQLITE_OK;
+    return zt_fail(err, SQLITE_ERROR, "%s is the type of its stored numbers: dtype is NULL, which"
+                   " keeps them, or format is 'dense'", row->dtype->name);
+  }
+  if( !keeps ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "its format '%.*s' has types of its own: dtype is NULL, or"
+                 " format is 'dense'", zt_shown(row->format), row->format.z);
+}
+
+/* A shape beside a source says what is there already. */
+static int rows_check_shape(const zt_row *row, const zt_object *source, zt_error *err){
+  if( !row->shaped || (source->rank==row->rank
+   && memcmp(source->shape, row->shape, row->rank*sizeof(*row->shape))==0) ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "its source has another shape: shape is NULL, which keeps that,"
+                 " or the same");
 }
 
 static int rows_add_source(const zt_draft_rows *r, zt_row *row, zt_draft *draft,
                            zt_supplies *supplies, uint32_t *object, zt_error *err){
   zt_supply_request request = {
-    .name = row->name, .as = row->dtype, .dense = row->dense,
-    .keeps = row->keep ? r->encoder->keeps : NULL, .bare = row->bare,
+    .name = row->name, .dense = row->dense, .keeps = row->keep ? r->encoder->keeps : NULL,
+    .bare = row->bare,
     .rules = r->encoder->rules, .codec = row->codec, .level = row->level,
     .digest = row->digest, .budget = r->budget
   };
-  if( draft_open(r, row, &request.file, &request.object, err)
-   || rows_check_format(row, &request.file, request.object, err) ) return err->rc;
+  zt_object source;
+  if( draft_open(r, row, &request.file, &request.object, err) ) return err->rc;
   request.source = row->source_number;
-  return zt_supplies_add_object(supplies, &request, draft, object, err);
+  if( !row->dtype && !row->shaped && !row->format.z ){
+    return zt_supplies_add_object(supplies, &request, draft, object, err);
+  }
+  zt_container_object(request.file.container, request.object, &source);
+  if( rows_read_as(row, &request.file, &source, &request.as, err)
+   || rows_check_shape(row, &source, err)
+   || zt_supplies_add_object(supplies, &request, draft, object, err) ) return err->rc;
+  return rows_check_format(row, &source, draft, *object, err);
 }
 
 int zt_row_add(const zt_draft_rows *r, zt_row *row, zt_draft *draft, zt_supplies *supplies,

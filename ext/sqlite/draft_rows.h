@@ -2,12 +2,13 @@
 ** Rows of zt_writer, and of the steps of zt_pack, as parts of a draft. A row is a tensor, one of
 ** its components, or an attribute:
 **
-**   name source [object] [dtype] [format]                   a tensor of a file
+**   name source [object] [dtype] [shape] [format]           a tensor of a file
 **   name data dtype shape [format [component]]              a tensor, or one of its components
 **   [name] key value [type] [stored_type]                   an attribute of the object, or the file
 **
-** and encoding, level, digest for the first two. Errors name the object and say what helps.
-** Interface to code in draft_rows.c.
+** and encoding, level, digest for the first two. What a tensor of a file is already may be said:
+** its shape, its format, and beside its own format the type of its stored numbers. Errors name the
+** object and say what helps. Interface to code in draft_rows.c.
 */
 #ifndef ZT_SQLITE_DRAFT_ROWS_H
 #define ZT_SQLITE_DRAFT_ROWS_H
@@ -51,6 +52,7 @@ typedef struct zt_row {
   const zt_dtype *dtype;         /* NULL: the source's */
   zt_text role;
   zt_layout_id layout;           /* Of data */
+  bool shaped;                   /* With a source: the shape was given, which must be its own */
   uint32_t rank;
   uint64_t shape[ZT_MAX_RANK];
   zt_text format;                /* Of a source's row; z NULL: as there */
@@ -71,6 +73,12 @@ typedef struct zt_row {
 ** zt_row_clear(). The error's place should be the target; it gets the row's name. */
 int zt_row_read(const zt_draft_rows *r, sqlite3_value **columns, zt_row *out, zt_error *err);
 void zt_row_clear(zt_row *row);
+
+/* The model's word for the layout of a draft's object; n 0: the format's own. */
+zt_text zt_rows_layout(const zt_draft_object *object);
+
+/* The name of a column. */
+const char *zt_row_column(int i);
 
 /* Add a row to a draft: a component joins the object of its name. Attributes of objects need their
 ** object. *object: its number, or ZT_DRAFT_FILE. */

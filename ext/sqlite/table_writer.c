@@ -8,16 +8,17 @@
 **   data                 instead of source: the elements, row-major and little-endian. They wait in
 **                        a temporary file
 **   dtype, shape         with data: the type of the bytes, and a JSON array. With source: dtype is
-**                        the type to convert to, NULL keeps it; shape is NULL
+**                        the type to convert to, NULL keeps it; shape is NULL or the source's own
 **   format               NULL keeps the layout, with data `dense`. `dense` fills in zeros and
-**                        dequantizes. With data also `sparse_csr` and `sparse_coo`
+**                        dequantizes. With data also `sparse_csr` and `sparse_coo`. With source
+**                        also its own, which keeps it
 **   component            with data, of a sparse tensor: its role, `values`, `indices`, `indptr` or
 **                        `coords`. There is one row for each, with the same name, format and shape
 **   encoding, level, digest   of this row instead of the table's
 **   key, value           an attribute, of the tensor `name` or of the file
 **   type                 of the value, as in zt_attributes; NULL: by the value's own type
 **   stored_type          the type in GGUF's own words; other formats ignore it
-**   bytes                decoded bytes of the row; read only
+**   bytes                decoded bytes of the row; read only, so that only this number may be given
 **
 ** Such a table is in temp, and only with the entry point sqlite3_ztensor_write_init. Rows are
 ** checked when they come, and kept in a table of SQLite's (writer_rows.h). All is written in xSync,
@@ -30,9 +31,22 @@
 #include "sqlite/value.h"
 #include "sqlite/writer.h"
 #include "sqlite/writer_load.h"
+#include "sqlite/writer_view.h"
 
-typedef struct writer_cursor {
+/* Rows that a cursor shows. */
+typedef enum writer_shows {
+  WRITER_SHOWS_NONE,             /* None yet, or those outside of a transaction: none */
+  WRITER_SHOWS_TRANSACTION,      /* Those of the open transaction */
+  WRITER_SHOWS_FILE,             /* Those of the file, until the cursor is closed */
+  WRITER_SHOWS_ENDED             /* Those of a transaction that has ended, or was undone in part */
+} writer_shows;
+
+typedef struct zt_writer_cursor {
   sqlite3_vtab_cursor base;      /* First: SQLite's part */
+  struct zt_writer_cursor *next; /* Of the same table */
+  writer_shows shows;
+  int savepoints;                /* Those of the transaction in which it began */
+  zt_writer_view *view;          /* Owned; NULL: none */
   sqlite3_stmt *rows;            /* Owned; NULL: there are none */
   bool eof;
 } writer_cursor;
@@ -62,6 +76,9 @@ static const char writer_schema[] =
 
 static int writer_disconnect(sqlite3_vtab *p){
   zt_writer *w = (zt_writer*)p;
+  zt_writer **at = &w->connection->writers;
+  while( *at!=w ) at = &(*at)->next;
+  *at = w->next;
   zt_writer_end(w);
   zt_writer_rows_close(w->stored);
   zt_writer_arguments_clear(&w->arguments);
@@ -90,6 +107,8 @@ static int writer_connect_as(sqlite3 *db, void *module, int argc, const char *co
   w = (zt_writer*)*out;
   w->connection = module;
   w->arguments = arguments;
+  w->next = w->connection->writers;
+  w->connection->writers = w;
   rc = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
   if( rc==SQLITE_OK ) rc = zt_writer_rows_open(db, argv[2], create, &w->stored, message);
   if( rc==SQLITE_OK ) return SQLITE_OK;
@@ -109,7 +128,10 @@ static int writer_connect(sqlite3 *db, void *module, int argc, const char *const
 }
 
 static int writer_destroy(sqlite3_vtab *p){
-  const int rc = zt_writer_rows_drop(((zt_writer*)p)->stored);
+  zt_writer *w = (zt_writer*)p;
+  int rc;
+  if( zt_writer_must_stay(w, &rc) ) return SQLITE_LOCKED;
+  if( rc==SQLITE_OK ) rc = zt_writer_rows_drop(w->stored);
   return rc ? rc : writer_disconnect(p);
 }
 
@@ -149,47 +171,93 @@ static int writer_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
 }
 
 static int writer_open(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
-  (void)p;
-  return zt_module_open_plain(sizeof(writer_cursor), out);
+  zt_writer *w = (zt_writer*)p;
+  const int rc = zt_module_open_plain(sizeof(writer_cursor), out);
+  if( rc==SQLITE_OK ){
+    ((writer_cursor*)*out)->next = w->cursors;
+    w->cursors = (writer_cursor*)*out;
+  }
+  return rc;
 }
 
 static int writer_close(sqlite3_vtab_cursor *p){
-  sqlite3_finalize(((writer_cursor*)p)->rows);
-  sqlite3_free(p);
+  writer_cursor *c = (writer_cursor*)p;
+  writer_cursor **at = &((zt_writer*)p->pVtab)->cursors;
+  while( *at!=c ) at = &(*at)->next;
+  *at = c->next;
+  sqlite3_finalize(c->rows);
+  zt_writer_view_close(c->view);
+  sqlite3_free(c);
   return SQLITE_OK;
+}
+
+/* The rest of a cursor's rows are gone, if it shows those of the transaction, and began within the
+** savepoint of that number; -1: anywhere. */
+static void writer_end_cursors(zt_writer *w, int savepoint){
+  for(writer_cursor *c=w->cursors; c; c=c->next){
+    if( c->shows==WRITER_SHOWS_TRANSACTION && c->savepoints>savepoint ){
+      c->shows = WRITER_SHOWS_ENDED;
+    }
+  }
+}
+
+/* Fail if the cursor's rows are gone: to end there would be a shorter answer. */
+static int writer_check_cursor(const writer_cursor *c, zt_error *err){
+  if( c->shows!=WRITER_SHOWS_ENDED ) return SQLITE_OK;
+  err->path = ((zt_writer*)c->base.pVtab)->arguments.path;
+  return zt_fail(err, SQLITE_ABORT, "the transaction whose rows this statement reads has ended, or"
+                 " was undone in part");
 }
 
 static int writer_next(sqlite3_vtab_cursor *p){
   writer_cursor *c = (writer_cursor*)p;
-  const int rc = c->rows ? sqlite3_step(c->rows) : SQLITE_DONE;
+  zt_error err = ZT_ERROR_NONE;
+  int rc;
+  if( writer_check_cursor(c, &err) ) return writer_fail(p->pVtab, &err);
+  rc = c->rows ? sqlite3_step(c->rows) : SQLITE_DONE;
   c->eof = rc!=SQLITE_ROW;
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* With mode update, the file's rows are there once the transaction has begun: an UPDATE of nothing
-** begins it, if a SELECT comes first. */
-static int writer_begin_for_select(zt_writer *w, zt_error *err){
+/* Decide which rows the cursor shows. With mode update, those of the file are there once the
+** transaction has begun: an UPDATE of nothing begins it, if a SELECT comes first. With PRAGMA
+** query_only there is no such transaction. */
+static int writer_see(writer_cursor *c, zt_error *err){
+  zt_writer *w = (zt_writer*)c->base.pVtab;
   sqlite3 *db = w->connection->db;
-  if( w->arguments.mode!=ZT_OUTPUT_UPDATE || sqlite3_get_autocommit(db) ) return SQLITE_OK;
-  if( !w->begun ){
-    const int rc = zt_writer_rows_touch(w->stored);
+  int rc = SQLITE_OK;
+  if( writer_check_cursor(c, err) || c->shows==WRITER_SHOWS_FILE ) return err->rc;
+  if( !w->begun && !w->rows.sources ){   /* CREATE in a transaction begins without xBegin */
+    if( w->arguments.mode!=ZT_OUTPUT_UPDATE ) return SQLITE_OK;
+    if( sqlite3_get_autocommit(db) || (rc = zt_writer_rows_touch(w->stored))==SQLITE_READONLY ){
+      if( zt_writer_view_open(w, &c->view, err)==SQLITE_OK ) c->shows = WRITER_SHOWS_FILE;
+      return err->rc;
+    }
     if( rc ) return zt_writer_fail(w, rc, err);
   }
-  return zt_writer_begin(w, err) ? err->rc : zt_writer_load(w, err);
+  if( zt_writer_begin(w, err) || zt_writer_load(w, err) ) return err->rc;
+  if( c->shows==WRITER_SHOWS_NONE ) c->savepoints = w->savepoints;
+  c->shows = WRITER_SHOWS_TRANSACTION;
+  return SQLITE_OK;
 }
 
 static int writer_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc,
                          sqlite3_value **argv){
   writer_cursor *c = (writer_cursor*)p;
   zt_writer *w = (zt_writer*)p->pVtab;
+  const sqlite3_int64 last = sqlite3_last_insert_rowid(w->connection->db);
   zt_error err = ZT_ERROR_NONE;
-  int rc;
+  int rc = SQLITE_OK;
   (void)unused;
   sqlite3_finalize(c->rows);
   c->rows = NULL;
-  if( w->begun ? zt_writer_begin(w, &err) || zt_writer_load(w, &err)
-    : writer_begin_for_select(w, &err) ) return writer_fail(p->pVtab, &err);
-  rc = zt_writer_rows_select(w->stored, (zt_writer_plan)plan, argc ? argv[0] : NULL, &c->rows);
+  writer_see(c, &err);
+  sqlite3_set_last_insert_rowid(w->connection->db, last);
+  if( err.rc ) return writer_fail(p->pVtab, &err);
+  if( c->shows!=WRITER_SHOWS_NONE ){
+    rc = zt_writer_rows_select(c->view ? zt_writer_view_rows(c->view) : w->stored,
+                               (zt_writer_plan)plan, argc ? argv[0] : NULL, &c->rows);
+  }
   return rc ? rc : writer_next(p);
 }
 
@@ -198,6 +266,8 @@ static int writer_eof(sqlite3_vtab_cursor *p){
 }
 
 static int writer_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
+  zt_error err = ZT_ERROR_NONE;
+  if( writer_check_cursor((writer_cursor*)p, &err) ) return writer_fail(p->pVtab, &err);
   *out = sqlite3_column_int64(((writer_cursor*)p)->rows, ZT_STORED_ID);
   return SQLITE_OK;
 }
@@ -241,16 +311,15 @@ static int writer_result_source(zt_writer *w, sqlite3_context *ctx, sqlite3_stmt
 }
 
 static int writer_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
-  static const int shown[ZT_ROW_COLUMNS] = {
-    [ZT_ROW_DTYPE] = ZT_STORED_DTYPE, [ZT_ROW_SHAPE] = ZT_STORED_SHAPE,
-    [ZT_ROW_FORMAT] = ZT_STORED_FORMAT
-  };
+  const int from = i==ZT_WRITER_BYTES ? ZT_STORED_BYTES : zt_stored_shown(i);
   sqlite3_stmt *s = ((writer_cursor*)p)->rows;
   zt_writer *w = (zt_writer*)p->pVtab;
-  int from;
+  zt_error err = ZT_ERROR_NONE;
   if( sqlite3_vtab_nochange(ctx) ) return SQLITE_OK;
-  if( i==ZT_WRITER_BYTES ) from = ZT_STORED_BYTES;
-  else from = shown[i] ? shown[i] : ZT_STORED_COLUMNS+i;
+  if( writer_check_cursor((writer_cursor*)p, &err) ){
+    zt_result_error(ctx, &err);
+    return SQLITE_OK;
+  }
   if( i==ZT_ROW_DATA && sqlite3_column_type(s, ZT_STORED_LENGTH)!=SQLITE_NULL
    && sqlite3_column_type(s, ZT_STORED_COLUMNS+ZT_ROW_KEY)==SQLITE_NULL ){
     return writer_result_spooled(w, ctx, (uint64_t)sqlite3_column_int64(s, ZT_STORED_OFFSET),
@@ -274,21 +343,20 @@ static int writer_change(zt_writer *w, int argc, sqlite3_value **argv, sqlite3_i
     const int rc = zt_writer_rows_delete(w->stored, old);
     return rc ? zt_writer_fail(w, rc, err) : SQLITE_OK;
   }
-  if( !sqlite3_value_nochange(argv[2+ZT_WRITER_BYTES])
-   && sqlite3_value_type(argv[2+ZT_WRITER_BYTES])!=SQLITE_NULL ){
-    return zt_fail(err, SQLITE_ERROR, "bytes follows from the other columns");
-  }
   if( sqlite3_value_type(argv[1])!=SQLITE_NULL && sqlite3_value_int64(argv[1])<=0 ){
     return zt_fail(err, SQLITE_ERROR, "rowid must be an integer above 0");
   }
   return zt_writer_store(w, old, sqlite3_value_type(argv[1])==SQLITE_NULL ? 0
-                         : sqlite3_value_int64(argv[1]), argv+2, NULL, id, err);
+                         : sqlite3_value_int64(argv[1]), argv+2, argv[2+ZT_WRITER_BYTES], NULL,
+                         id, err);
 }
 
 static int writer_update(sqlite3_vtab *p, int argc, sqlite3_value **argv, sqlite3_int64 *id){
   zt_writer *w = (zt_writer*)p;
+  const sqlite3_int64 last = sqlite3_last_insert_rowid(w->connection->db);
   zt_error err = ZT_ERROR_NONE;
-  if( zt_writer_begin(w, &err)==SQLITE_OK && zt_writer_load(w, &err)==SQLITE_OK ){
+  if( zt_writer_begin(w, &err)==SQLITE_OK && zt_writer_load(w, &err)==SQLITE_OK
+   && zt_writer_check_others(w, false, &err)==SQLITE_OK ){
     err.path = w->arguments.path;
     err.object.z = NULL;
     if( writer_change(w, argc, argv, id, &err)==SQLITE_OK
@@ -297,48 +365,62 @@ static int writer_update(sqlite3_vtab *p, int argc, sqlite3_value **argv, sqlite
       if( rc ) zt_writer_fail(w, rc, &err);
     }
   }
+  sqlite3_set_last_insert_rowid(w->connection->db, last);   /* SQLite sets that of an INSERT */
   return writer_fail(p, &err);
 }
 
 static int writer_begin(sqlite3_vtab *p){
-  ((zt_writer*)p)->begun = true;
+  zt_writer *w = (zt_writer*)p;
+  w->begun = true;
+  w->savepoints = 0;
   return SQLITE_OK;
 }
 
 static int writer_sync(sqlite3_vtab *p){
+  zt_writer *w = (zt_writer*)p;
   zt_error err = ZT_ERROR_NONE;
-  zt_writer_commit((zt_writer*)p, &err);
+  writer_end_cursors(w, -1);
+  zt_writer_commit(w, &err);
   return writer_fail(p, &err);
+}
+
+static int writer_rollback(sqlite3_vtab *p){
+  zt_writer *w = (zt_writer*)p;
+  writer_end_cursors(w, -1);
+  zt_writer_end(w);
+  w->begun = false;
+  return SQLITE_OK;
 }
 
 static int writer_commit(sqlite3_vtab *p){
   zt_writer *w = (zt_writer*)p;
   if( w->output ) zt_output_keep(w->output);
-  zt_writer_end(w);
-  w->begun = false;
-  return SQLITE_OK;
+  return writer_rollback(p);
 }
 
-static int writer_rollback(sqlite3_vtab *p){
-  zt_writer *w = (zt_writer*)p;
-  zt_writer_end(w);
-  w->begun = false;
-  return SQLITE_OK;
-}
-
-/* Rows are SQLite's, and so are their savepoints. These tell what becomes of the file. */
+/* Savepoint number n begins. Rows are SQLite's, and so are their savepoints: what follows tells
+** what becomes of cursors and of the file. */
 static int writer_savepoint(sqlite3_vtab *p, int n){
   ((zt_writer*)p)->savepoints = n+1;
   return SQLITE_OK;
 }
 
+/* Savepoint number n and those within it are one with what is around them. */
 static int writer_release(sqlite3_vtab *p, int n){
-  ((zt_writer*)p)->savepoints = n;
+  zt_writer *w = (zt_writer*)p;
+  for(writer_cursor *c=w->cursors; c; c=c->next) if( c->savepoints>n ) c->savepoints = n;
+  if( w->first>n ) w->first = n;
+  w->savepoints = n;
   return SQLITE_OK;
 }
 
+/* Savepoint number n begins again. -1: that which is the transaction. If all rows came after it,
+** there is nothing to commit: the table itself may be undone, and another one have its name. */
 static int writer_rollback_to(sqlite3_vtab *p, int n){
-  zt_writer_rollback_to((zt_writer*)p, n);
+  zt_writer *w = (zt_writer*)p;
+  writer_end_cursors(w, n);
+  if( w->first>n ) zt_writer_end(w);
+  zt_writer_rollback_to(w, n);
   return SQLITE_OK;
 }
 
@@ -350,6 +432,6 @@ const zt_module zt_module_writer = {
     .xEof = writer_eof, .xColumn = writer_column, .xRowid = writer_rowid,
     .xUpdate = writer_update, .xBegin = writer_begin, .xSync = writer_sync,
     .xCommit = writer_commit, .xRollback = writer_rollback, .xRename = writer_rename,
-    .xSavepoint = writer_savepoint, .xRelease = writer_release, .xRollbackTo = writer_rollback_to,
-    .xShadowName = writer_shadow_name }
+    .xSavepoint = writer_savepoint, .xRelease = writer_release,
+    .xRollbackTo = writer_rollback_to, .xShadowName = writer_shadow_name }
 };

@@ -9,17 +9,24 @@
 #include "sqlite/writer_arguments.h"
 #include "sqlite/writer_rows.h"
 
+typedef struct zt_writer_view zt_writer_view;   /* In writer_view.h */
+
 typedef struct zt_writer {
   sqlite3_vtab base;             /* First: SQLite's part */
   zt_connection *connection;
   zt_writer_arguments arguments;
   zt_writer_rows *stored;        /* Owned */
+  struct zt_writer *next;        /* Another one of the connection */
+  zt_writer_view *view;          /* One that cursors have; NULL: none. Theirs */
+  struct zt_writer_cursor *cursors;   /* All that are open. SQLite's */
 
   /* Of the open transaction: */
   bool begun;                    /* xBegin was called */
+  int savepoints;                /* Those that are open, statements' own ones with them */
+  int first;                     /* Those that were open when the first row came, and still are */
   zt_budget budget;
   zt_draft_rows rows;            /* rows.sources is owned; NULL: no row came yet */
-  int savepoints;                /* Those that are open */
+  char *target;                  /* Its absolute path when the first row came; owned */
   zt_output *output;             /* The file, from xSync on; owned */
   bool placed;                   /* And its target is it */
   int made_in;                   /* Savepoints that were open when it was made */
@@ -32,6 +39,10 @@ enum { ZT_WRITER_BYTES = ZT_ROW_COLUMNS, ZT_WRITER_COLUMNS };
 ** mode update the file's own rows are there. */
 int zt_writer_begin(zt_writer *w, zt_error *err);
 
+/* Fail if another table of the connection has rows for the same file in this transaction: one of
+** the two would be lost. placed: if it has written that file, whatever the paths were before. */
+int zt_writer_check_others(zt_writer *w, bool placed, zt_error *err);
+
 /* What a row of the file that is updated has beside its columns: the bytes of an attribute's value
 ** in the spool, if SQL does not show all of it; otherwise -1. */
 typedef struct zt_writer_loaded {
@@ -39,15 +50,21 @@ typedef struct zt_writer_loaded {
 } zt_writer_loaded;
 
 /* Store a row. old: the number of the row that it replaces; 0: none. new: its number; 0: any.
-** sqlite3_value_nochange() tells the columns that an UPDATE leaves alone. loaded: the row is one of
-** the file that is updated; else NULL. */
+** sqlite3_value_nochange() tells the columns that an UPDATE leaves alone. bytes: what the statement
+** says of the column; NULL: nothing. loaded: the row is one of the file that is updated; else
+** NULL. */
 int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_value **values,
-                    const zt_writer_loaded *loaded, sqlite3_int64 *id, zt_error *err);
+                    sqlite3_value *bytes, const zt_writer_loaded *loaded, sqlite3_int64 *id,
+                    zt_error *err);
 
 /* Write the rows to the target. The old file can be put back until the output is kept. SQLITE_BUSY,
 ** without a message: another connection reads a database that the transaction changes; the
 ** transaction stays, the target is as it was, and the next call goes on from there. */
 int zt_writer_commit(zt_writer *w, zt_error *err);
+
+/* True if there are rows and a savepoint is open: a ROLLBACK TO that undoes the table's DROP would
+** bring them back without their bytes, and without xSync. */
+bool zt_writer_must_stay(zt_writer *w, int *rc);
 
 /* Savepoint n, and those in it, are undone, and n is open again. */
 void zt_writer_rollback_to(zt_writer *w, int n);
@@ -59,7 +76,8 @@ void zt_writer_end(zt_writer *w);
 int zt_writer_read(zt_writer *w, sqlite3_value **columns, sqlite3_stmt *stored, zt_row *out,
                    zt_error *err);
 
-/* Record SQLite's own error. */
+/* Record SQLite's own error: that of the rows' statements, or that of another connection. */
 int zt_writer_fail(const zt_writer *w, int rc, zt_error *err);
+int zt_writer_fail_of(sqlite3 *db, int rc, zt_error *err);
 
 #endif

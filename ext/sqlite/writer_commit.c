@@ -1,20 +1,33 @@
 /* The transaction of a writer: its begin, its COMMIT, its end. See writer.h. */
 #include "sqlite/writer.h"
 
+#include "core/os.h"
 #include "sqlite/writer_load.h"
+
+/* True if there are rows before the first one came, which a DROP TABLE that was undone brings back,
+** or which were put there. */
+static bool writer_has_others(zt_writer *w, int *rc){
+  const bool loaded = zt_writer_rows_marked(w->stored, ZT_WRITER_LOADED, rc);
+  return *rc==SQLITE_OK && (loaded || !zt_writer_rows_empty(w->stored, rc)) && *rc==SQLITE_OK;
+}
 
 int zt_writer_begin(zt_writer *w, zt_error *err){
   int rc;
+  err->path = w->arguments.path;
   if( w->output ){
-    err->path = w->arguments.path;
     return zt_fail(err, SQLITE_ERROR, "COMMIT has begun, and the database was busy: COMMIT again,"
                    " or ROLLBACK");
   }
   if( w->rows.sources ) return SQLITE_OK;
-  err->path = w->arguments.path;
   rc = zt_writer_rows_prepare(w->stored);
+  if( rc==SQLITE_OK && writer_has_others(w, &rc) ){
+    return zt_fail(err, SQLITE_ERROR, "the table that keeps its rows has some of another"
+                   " transaction: DROP the table and make it again");
+  }
   if( rc ) return zt_writer_fail(w, rc, err);
-  if( zt_output_check(w->arguments.path, w->arguments.mode, err) ) return err->rc;
+  sqlite3_free(w->target);
+  if( zt_output_check(w->arguments.path, w->arguments.mode, &w->target, err) ) return err->rc;
+  w->first = w->savepoints;
   w->budget = zt_connection_budget(w->connection);
   w->rows = (zt_draft_rows){
     .connection = w->connection, .encoder = w->arguments.encoder, .options = w->arguments.options,
@@ -34,13 +47,61 @@ static void writer_forget(zt_writer *w){
 void zt_writer_end(zt_writer *w){
   writer_forget(w);
   zt_write_sources_free(w->rows.sources);
+  sqlite3_free(w->target);
   w->rows.sources = NULL;
+  w->target = NULL;
   w->savepoints = 0;
 }
 
 void zt_writer_rollback_to(zt_writer *w, int n){
   if( n<w->made_in ) writer_forget(w);   /* Its rows are back, or undone */
   w->savepoints = n+1;
+}
+
+/* --- Other tables --- */
+
+/* True if the transaction has something to write. */
+static bool writer_has_rows(zt_writer *w, int *rc){
+  if( w->arguments.mode!=ZT_OUTPUT_UPDATE ) return !zt_writer_rows_empty(w->stored, rc) && !*rc;
+  return zt_writer_rows_marked(w->stored, ZT_WRITER_CHANGED, rc) && !*rc;
+}
+
+bool zt_writer_must_stay(zt_writer *w, int *rc){
+  const int statement = 1;   /* Savepoints of DROP TABLE itself */
+  *rc = SQLITE_OK;
+  return w->rows.sources && w->savepoints>statement && writer_has_rows(w, rc);
+}
+
+/* True if ROLLBACK TO has undone the table's own making: SQLite calls no method then. Another table
+** may have its name by now. */
+static bool writer_is_undone(const zt_writer *w){
+  const char *name = zt_writer_rows_name(w->stored);
+  for(const zt_writer *newer=w->connection->writers; newer!=w; newer=newer->next){
+    if( newer->stored && sqlite3_stricmp(zt_writer_rows_name(newer->stored), name)==0 ) return true;
+  }
+  return sqlite3_table_column_metadata(w->connection->db, "temp", name, NULL, NULL, NULL, NULL,
+                                       NULL, NULL)==SQLITE_ERROR;
+}
+
+/* True if two paths name the same file now. */
+static bool writer_is_one_file(const char *a, const char *b){
+  zt_stat of, other;
+  return zt_os_stat(a, &of)==0 && zt_os_stat(b, &other)==0 && of.id.device==other.id.device
+      && of.id.inode==other.id.inode;
+}
+
+int zt_writer_check_others(zt_writer *w, bool placed, zt_error *err){
+  int rc = SQLITE_OK;
+  for(zt_writer *other=w->connection->writers; other; other=other->next){
+    if( other==w || !other->rows.sources ) continue;
+    if( placed ? !other->placed || !writer_is_one_file(w->arguments.path, other->arguments.path)
+      : strcmp(w->target, other->target)!=0 || writer_is_undone(other)
+       || !writer_has_rows(other, &rc) ) continue;
+    return zt_fail(err, SQLITE_ERROR, "the tables '%s' and '%s' would both write this file in one"
+                   " transaction", zt_writer_rows_name(other->stored),
+                   zt_writer_rows_name(w->stored));
+  }
+  return rc ? zt_writer_fail(w, rc, err) : SQLITE_OK;
 }
 
 /* --- The draft --- */
@@ -76,7 +137,7 @@ static int writer_write(zt_writer *w, zt_draft *draft, zt_supplies *supplies, zt
     .encoder = w->arguments.encoder, .options = w->rows.options, .draft = draft,
     .supplies = supplies, .budget = &w->budget
   };
-  if( writer_add_all(w, false, draft, supplies, err)
+  if( zt_writer_check_others(w, true, err) || writer_add_all(w, false, draft, supplies, err)
    || writer_add_all(w, true, draft, supplies, err)
    || zt_rows_complete(&w->rows, draft, supplies, err) || zt_write_check(&write, err)
    || zt_output_open(w->arguments.path, w->arguments.mode, w->arguments.sync, &w->output, err)
@@ -101,12 +162,6 @@ static int writer_make(zt_writer *w, zt_error *err){
   zt_connection_leave(w->connection);
   w->made_in = w->savepoints;
   return err->rc;
-}
-
-/* True if the transaction has something to write. */
-static bool writer_has_rows(zt_writer *w, int *rc){
-  if( w->arguments.mode!=ZT_OUTPUT_UPDATE ) return !zt_writer_rows_empty(w->stored, rc) && !*rc;
-  return zt_writer_rows_marked(w->stored, ZT_WRITER_CHANGED, rc) && !*rc;
 }
 
 /* --- The databases --- */
@@ -142,7 +197,7 @@ static int writer_lock_databases(zt_writer *w, zt_error *err){
 
 int zt_writer_commit(zt_writer *w, zt_error *err){
   int rc = SQLITE_OK;
-  if( !w->rows.sources || w->placed ) return SQLITE_OK;
+  if( !w->rows.sources || w->placed || writer_is_undone(w) ) return SQLITE_OK;
   err->path = w->arguments.path;
   if( !w->output && writer_has_rows(w, &rc) ) writer_make(w, err);
   if( rc==SQLITE_OK && !err->rc ) rc = zt_writer_rows_clear(w->stored);

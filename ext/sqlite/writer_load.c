@@ -21,7 +21,7 @@ static int load_statement(zt_writer *w, const char *sql, sqlite3_stmt **out, zt_
   if( rc==SQLITE_OK ){
     rc = sqlite3_bind_text(*out, 1, w->arguments.path, -1, SQLITE_TRANSIENT);
   }
-  return rc ? zt_writer_fail(w, rc, err) : SQLITE_OK;
+  return rc ? zt_writer_fail_of(w->connection->db, rc, err) : SQLITE_OK;
 }
 
 /* --- Attributes --- */
@@ -118,10 +118,10 @@ static int load_rows(zt_writer *w, const char *sql, const int *to, load_walk *at
       if( !row.column[to[i]] ) zt_fail_nomem(err);
     }
     if( !err->rc && attributes ) load_keep_value(w, attributes, s, &loaded, err);
-    if( !err->rc ) zt_writer_store(w, 0, 0, row.column, &loaded, &id, err);
+    if( !err->rc ) zt_writer_store(w, 0, 0, row.column, NULL, &loaded, &id, err);
     for(int i=0; to[i]>=0; i++) sqlite3_value_free(row.column[to[i]]);
   }
-  if( !err->rc && rc!=SQLITE_DONE ) zt_writer_fail(w, rc, err);
+  if( !err->rc && rc!=SQLITE_DONE ) zt_writer_fail_of(w->connection->db, rc, err);
   sqlite3_finalize(s);
   return err->rc;
 }
@@ -181,6 +181,7 @@ int zt_writer_load(zt_writer *w, zt_error *err){
   if( !err->rc && (rc = zt_writer_rows_mark(w->stored, ZT_WRITER_LOADED))!=0 ){
     zt_writer_fail(w, rc, err);
   }
+  if( !err->rc ) err->object.z = NULL;   /* A value of a row */
   sqlite3_value_free(constants[0]);
   sqlite3_value_free(constants[1]);
   return err->rc;

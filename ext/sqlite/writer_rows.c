@@ -63,6 +63,14 @@ int zt_writer_rows_open(sqlite3 *db, const char *name, bool create, zt_writer_ro
   return rc;
 }
 
+sqlite3 *zt_writer_rows_db(const zt_writer_rows *r){
+  return r->db;
+}
+
+const char *zt_writer_rows_name(const zt_writer_rows *r){
+  return r->name;
+}
+
 static void rows_finalize(zt_writer_rows *r){
   for(int i=0; i<ROWS_STATEMENTS; i++){
     sqlite3_finalize(r->a[i]);
@@ -136,7 +144,7 @@ static int rows_bind_number(sqlite3_stmt *s, int i, sqlite3_int64 n){
 static int rows_bind(sqlite3_stmt *s, const zt_stored_row *row){
   int rc = sqlite3_bind_int64(s, ZT_STORED_ID+1, row->id);
   for(int i=0; i<ZT_ROW_COLUMNS && rc==SQLITE_OK; i++){
-    const bool left = i==ZT_ROW_DATA
+    const bool left = i==ZT_ROW_DATA || !row->columns[i]
       || (i==ZT_ROW_SOURCE && sqlite3_value_type(row->columns[i])==SQLITE_BLOB);
     const int to = ZT_STORED_COLUMNS+i+1;
     rc = left ? sqlite3_bind_null(s, to) : sqlite3_bind_value(s, to, row->columns[i]);
@@ -159,6 +167,15 @@ static int rows_bind(sqlite3_stmt *s, const zt_stored_row *row){
 }
 
 /* --- Rows --- */
+
+int zt_stored_shown(int column){
+  switch( column ){
+    case ZT_ROW_DTYPE: return ZT_STORED_DTYPE;
+    case ZT_ROW_SHAPE: return ZT_STORED_SHAPE;
+    case ZT_ROW_FORMAT: return ZT_STORED_FORMAT;
+    default: return ZT_STORED_COLUMNS+column;
+  }
+}
 
 int zt_writer_rows_store(zt_writer_rows *r, const zt_stored_row *row, sqlite3_int64 old,
                          bool replace, sqlite3_int64 *id){

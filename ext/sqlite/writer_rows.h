@@ -24,12 +24,17 @@ enum {
   ZT_STORED_COUNT
 };
 
+/* The column of a stored row with what a SELECT shows of one of zt_row_read(), but for bytes. */
+int zt_stored_shown(int column);
+
 typedef struct zt_writer_rows zt_writer_rows;
 
 /* Statements over the table of that name. create: make it. *message is SQLite's, if any. */
 int zt_writer_rows_open(sqlite3 *db, const char *name, bool create, zt_writer_rows **out,
                         char **message);
 int zt_writer_rows_drop(zt_writer_rows *r);
+sqlite3 *zt_writer_rows_db(const zt_writer_rows *r);
+const char *zt_writer_rows_name(const zt_writer_rows *r);
 void zt_writer_rows_close(zt_writer_rows *r);
 
 /* Prepare all statements: after an interrupt, SQLite prepares none in xSync. Result codes here and
@@ -39,7 +44,7 @@ int zt_writer_rows_prepare(zt_writer_rows *r);
 /* A row to be stored, beside its columns. */
 typedef struct zt_stored_row {
   sqlite3_int64 id;              /* 0: a new number */
-  sqlite3_value **columns;
+  sqlite3_value **columns;       /* NULL: SQL's NULL */
   const zt_row *row;
   sqlite3_int64 source;          /* -1: none; the same for the next two */
   sqlite3_int64 offset, length;

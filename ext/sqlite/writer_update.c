@@ -7,10 +7,14 @@
 
 #define WRITER_NONE ((sqlite3_int64)-1)
 
-int zt_writer_fail(const zt_writer *w, int rc, zt_error *err){
+int zt_writer_fail_of(sqlite3 *db, int rc, zt_error *err){
   if( rc==SQLITE_NOMEM ) return zt_fail_nomem(err);
   if( rc==SQLITE_INTERRUPT ) return zt_fail_interrupt(err);
-  return zt_fail(err, rc, "%s", sqlite3_errmsg(w->connection->db));
+  return zt_fail(err, rc, "%s", sqlite3_errmsg(db));
+}
+
+int zt_writer_fail(const zt_writer *w, int rc, zt_error *err){
+  return zt_writer_fail_of(zt_writer_rows_db(w->stored), rc, err);
 }
 
 /* --- Values of a row --- */
@@ -21,6 +25,8 @@ typedef struct writer_values {
   sqlite3_value *owned[ZT_ROW_COLUMNS];    /* or a copy */
   sqlite3_int64 source, offset, length;    /* WRITER_NONE: unknown */
   bool loaded, kept;
+  sqlite3_int64 bytes;                     /* That it must have; WRITER_NONE: any */
+  sqlite3_value *asked[ZT_ROW_COLUMNS];    /* What it must then show, borrowed; NULL: anything */
 } writer_values;
 
 static void writer_values_clear(writer_values *v){
@@ -38,34 +44,123 @@ static bool writer_is_request(int column){
       && column!=ZT_ROW_STORED_TYPE;
 }
 
-/* Take what an UPDATE leaves alone from the row that is there. */
-static int writer_take_old(zt_writer *w, sqlite3_int64 old, writer_values *v, zt_error *err){
-  const bool same = sqlite3_value_nochange(v->column[ZT_ROW_VALUE])
-    && sqlite3_value_nochange(v->column[ZT_ROW_TYPE])
-    && sqlite3_value_nochange(v->column[ZT_ROW_STORED_TYPE]);
-  int rc;
-  sqlite3_stmt *s = zt_writer_rows_get(w->stored, old, &rc);
-  if( !s ) return rc ? zt_writer_fail(w, rc, err) : zt_fail(err, SQLITE_ERROR, "no such row");
-  v->loaded = sqlite3_column_int(s, ZT_STORED_LOADED)!=0;
-  v->kept = sqlite3_column_int(s, ZT_STORED_KEPT)!=0;
-  for(int i=0; i<ZT_ROW_COLUMNS; i++){
-    if( !sqlite3_value_nochange(v->column[i]) ){
-      v->kept = v->kept && !writer_is_request(i);
-      continue;
-    }
-    v->owned[i] = sqlite3_value_dup(sqlite3_column_value(s, ZT_STORED_COLUMNS+i));
-    if( !v->owned[i] ) return zt_fail_nomem(err);
-    if( i==ZT_ROW_SOURCE ) v->source = writer_number(s, ZT_STORED_SOURCE);
-    if( i==ZT_ROW_DATA ){
-      v->offset = writer_number(s, ZT_STORED_OFFSET);
-      v->length = writer_number(s, ZT_STORED_LENGTH);
-    }
-    v->column[i] = v->owned[i];
+/* --- Values that an UPDATE leaves alone --- */
+
+/* True if both values are the same one. */
+static bool writer_is_equal(sqlite3_value *a, sqlite3_value *b, zt_error *err){
+  const int type = sqlite3_value_type(a);
+  double x, y;
+  const void *p, *q;
+  int n;
+  if( type!=sqlite3_value_type(b) ) return false;
+  switch( type ){
+    case SQLITE_NULL: return true;
+    case SQLITE_INTEGER: return sqlite3_value_int64(a)==sqlite3_value_int64(b);
+    case SQLITE_FLOAT:
+      x = sqlite3_value_double(a);
+      y = sqlite3_value_double(b);
+      return memcmp(&x, &y, sizeof(x))==0;
+    default:
+      p = type==SQLITE_TEXT ? (const void*)sqlite3_value_text(a) : sqlite3_value_blob(a);
+      q = type==SQLITE_TEXT ? (const void*)sqlite3_value_text(b) : sqlite3_value_blob(b);
+      n = sqlite3_value_bytes(a);
+      if( type==SQLITE_TEXT && (!p || !q) ) zt_fail_nomem(err);
+      return n==sqlite3_value_bytes(b) && !err->rc && (n==0 || memcmp(p, q, (size_t)n)==0);
   }
-  if( sqlite3_column_type(s, ZT_STORED_COLUMNS+ZT_ROW_KEY)!=SQLITE_NULL && !same ){
+}
+
+/* True if a value is the n bytes there in the spool. */
+static bool writer_is_spooled(const zt_writer *w, sqlite3_value *value, uint64_t offset,
+                              uint64_t n, zt_error *err){
+  bool same;
+  uint8_t *p;
+  if( sqlite3_value_type(value)!=SQLITE_BLOB || (uint64_t)sqlite3_value_bytes(value)!=n
+   || !zt_write_sources_has_bytes(w->rows.sources, offset, n) ) return false;
+  p = sqlite3_malloc64(n+1);
+  if( !p ) zt_fail_nomem(err);
+  else if( n ){
+    zt_output_read(zt_write_sources_spooled(w->rows.sources), offset, p, (size_t)n, err);
+  }
+  same = !err->rc && (n==0 || memcmp(p, sqlite3_value_blob(value), (size_t)n)==0);
+  sqlite3_free(p);
+  return same;
+}
+
+/* True if a value is what a SELECT shows in the row that is there. */
+static bool writer_is_shown(const zt_writer *w, sqlite3_stmt *s, int column, sqlite3_value *value,
+                            zt_error *err){
+  const sqlite3_int64 source = writer_number(s, ZT_STORED_SOURCE);
+  uint64_t offset, length;
+  if( column==ZT_ROW_DATA && writer_number(s, ZT_STORED_LENGTH)!=WRITER_NONE
+   && sqlite3_column_type(s, ZT_STORED_COLUMNS+ZT_ROW_KEY)==SQLITE_NULL ){
+    return writer_is_spooled(w, value, (uint64_t)writer_number(s, ZT_STORED_OFFSET),
+                             (uint64_t)writer_number(s, ZT_STORED_LENGTH), err);
+  }
+  if( column==ZT_ROW_SOURCE && source>=0 && source<UINT32_MAX
+   && zt_write_sources_has(w->rows.sources, (uint32_t)source)
+   && !zt_write_sources_path(w->rows.sources, (uint32_t)source, &offset, &length) ){
+    return writer_is_spooled(w, value, offset, length, err);
+  }
+  return writer_is_equal(value, sqlite3_column_value(s, zt_stored_shown(column)), err);
+}
+
+/* Take the column of the row that is there. */
+static int writer_take_column(sqlite3_stmt *s, int i, writer_values *v, zt_error *err){
+  v->owned[i] = sqlite3_value_dup(sqlite3_column_value(s, ZT_STORED_COLUMNS+i));
+  if( !v->owned[i] ) return zt_fail_nomem(err);
+  if( i==ZT_ROW_SOURCE ) v->source = writer_number(s, ZT_STORED_SOURCE);
+  if( i==ZT_ROW_DATA ){
+    v->offset = writer_number(s, ZT_STORED_OFFSET);
+    v->length = writer_number(s, ZT_STORED_LENGTH);
+  }
+  v->column[i] = v->owned[i];
+  return SQLITE_OK;
+}
+
+/* Take what an UPDATE leaves alone from the row that is there: columns that it does not name, and
+** in a row that keeps its stored bytes those that it sets to what they are.
+**
+** UPDATE ... FROM names all columns in versions of SQLite that keep its rows in between, bytes
+** among them. So what is given as it was shown is left alone there. Whether the statement asked for
+** it shows no more: if the tensor is another one, it must then show that. */
+static int writer_take_columns(const zt_writer *w, sqlite3_stmt *s, bool all, writer_values *v,
+                               zt_error *err){
+  bool same[ZT_ROW_COLUMNS], changed = false;
+  for(int i=0; i<ZT_ROW_COLUMNS; i++){
+    same[i] = sqlite3_value_nochange(v->column[i]) || writer_is_shown(w, s, i, v->column[i], err);
+    changed = changed || (!same[i] && writer_is_request(i));
+  }
+  for(int i=0; i<ZT_ROW_COLUMNS && !err->rc; i++){
+    const bool given = !sqlite3_value_nochange(v->column[i]);
+    if( !same[i] || (given && !all && (changed || !v->kept)) ) continue;
+    if( given && zt_stored_shown(i)!=ZT_STORED_COLUMNS+i
+     && !(same[ZT_ROW_SOURCE] && same[ZT_ROW_OBJECT]) ) v->asked[i] = v->column[i];
+    writer_take_column(s, i, v, err);
+  }
+  v->kept = v->kept && !changed;
+  if( sqlite3_column_type(s, ZT_STORED_COLUMNS+ZT_ROW_KEY)!=SQLITE_NULL
+   && !(same[ZT_ROW_VALUE] && same[ZT_ROW_TYPE] && same[ZT_ROW_STORED_TYPE]) ){
     v->offset = v->length = WRITER_NONE;   /* The value that waits there is another one */
   }
-  return SQLITE_OK;
+  return err->rc;
+}
+
+/* *there: false if no row has that number. */
+static int writer_take_old(const zt_writer *w, sqlite3_int64 old, sqlite3_value *bytes,
+                           writer_values *v, bool *there, zt_error *err){
+  int rc;
+  sqlite3_stmt *s = zt_writer_rows_get(w->stored, old, &rc);
+  const bool all = !sqlite3_value_nochange(bytes);
+  *there = s!=NULL;
+  if( !s ) return rc ? zt_writer_fail(w, rc, err) : SQLITE_OK;
+  v->loaded = sqlite3_column_int(s, ZT_STORED_LOADED)!=0;
+  v->kept = sqlite3_column_int(s, ZT_STORED_KEPT)!=0;
+  if( all && writer_is_equal(bytes, sqlite3_column_value(s, ZT_STORED_BYTES), err) ){
+    v->bytes = WRITER_NONE;
+  }else if( all && sqlite3_value_type(bytes)==SQLITE_NULL && !err->rc ){
+    return zt_fail(err, SQLITE_ERROR, "bytes follows from the other columns");
+  }
+  return err->rc ? err->rc : writer_take_columns(w, s, all, v, err);
 }
 
 /* Say where the row's bytes are. Numbers that are none of the writer's were put into its table. */
@@ -122,6 +217,7 @@ static int writer_check_other(writer_storing *storing, sqlite3_int64 old, zt_err
   zt_writer *w = storing->w;
   const zt_row *row = &storing->row;
   const zt_stored_row *stored = &storing->stored;
+  const bool component = row->from==ZT_ROW_FROM_DATA && row->layout!=ZT_LAYOUT_DENSE;
   int rc;
   sqlite3_stmt *s;
   zt_text format, shape;
@@ -131,7 +227,7 @@ static int writer_check_other(writer_storing *storing, sqlite3_int64 old, zt_err
   if( !s ) return rc ? zt_writer_fail(w, rc, err) : SQLITE_OK;
   part = (const char*)sqlite3_column_text(s, ZT_STORED_PART);
   if( !part ) return zt_fail_nomem(err);
-  if( part[0]=='C' && row->from==ZT_ROW_FROM_DATA && row->layout!=ZT_LAYOUT_DENSE ){
+  if( part[0]=='C' && component ){
     format = zt_value_text(sqlite3_column_value(s, ZT_STORED_FORMAT));
     shape = zt_value_text(sqlite3_column_value(s, ZT_STORED_SHAPE));
     if( !format.z || !shape.z ) return zt_fail_nomem(err);
@@ -141,22 +237,8 @@ static int writer_check_other(writer_storing *storing, sqlite3_int64 old, zt_err
     }
     return zt_fail(err, SQLITE_ERROR, "its components differ in format or shape");
   }
-  if( storing->replace && part[0]=='T' && row->layout==ZT_LAYOUT_DENSE ) return SQLITE_OK;
+  if( storing->replace && part[0]=='T' && !component ) return SQLITE_OK;
   return zt_fail(err, SQLITE_CONSTRAINT, "there is an object of this name");
-}
-
-/* The model's word for a layout; n 0: the format's own. */
-static zt_text writer_layout_word(const zt_draft_object *o){
-  switch( o->layout ){
-    case ZT_LAYOUT_DENSE: return ZT_TEXT("dense");
-    case ZT_LAYOUT_CSR: return ZT_TEXT("sparse_csr");
-    case ZT_LAYOUT_COO: return ZT_TEXT("sparse_coo");
-    case ZT_LAYOUT_QUANTIZED_GROUP: return ZT_TEXT("quantized_group");
-    case ZT_LAYOUT_MX: return ZT_TEXT("zt.mx/1");
-    case ZT_LAYOUT_QUANT_GROUP: return ZT_TEXT("zt.quant_group/1");
-    case ZT_LAYOUT_GGML: return o->blocks->name;
-    default: return o->format;
-  }
 }
 
 /* Text of a shape, owned. */
@@ -178,16 +260,16 @@ static int writer_describe(const zt_draft *draft, uint32_t object, zt_stored_row
   zt_draft_component c;
   bool decided = false;
   zt_draft_object_get(draft, object, &o);
-  out->format = writer_layout_word(&o);
+  out->format = zt_rows_layout(&o);
   *shape = writer_shape(&o);
   if( !*shape ) return zt_fail_nomem(err);
   out->shape = zt_text_of(*shape);
   for(uint32_t at=0; (at = zt_draft_next_component(draft, object, at, &c))!=0; ){
-    const bool values = zt_text_is(c.role, "data") || zt_text_is(c.role, "values");
+    const bool values = zt_text_is(c.role, "data") || zt_text_is(c.role, "values")
+      || zt_text_is(c.role, "packed_weight");
     if( c.decoded_length==ZT_DRAFT_UNKNOWN ) out->bytes = ZT_DRAFT_UNKNOWN;
     if( out->bytes!=ZT_DRAFT_UNKNOWN ) out->bytes += c.decoded_length;
-    if( values ) out->dtype = NULL;
-    if( c.element && !decided ) out->dtype = c.element->name;
+    if( values || (!decided && !out->dtype) ) out->dtype = c.element ? c.element->name : NULL;
     decided |= values;
   }
   return SQLITE_OK;
@@ -221,6 +303,29 @@ static int writer_fetch(writer_storing *s, zt_error *err){
   return SQLITE_OK;
 }
 
+/* Fail if the row is not what the statement says of it besides. */
+static int writer_check_shown(const writer_storing *s, const writer_values *v, zt_error *err){
+  const zt_text shown[ZT_ROW_COLUMNS] = {
+    [ZT_ROW_DTYPE] = zt_text_of(s->stored.dtype ? s->stored.dtype : ""),
+    [ZT_ROW_SHAPE] = s->stored.shape, [ZT_ROW_FORMAT] = s->stored.format
+  };
+  for(int i=0; i<ZT_ROW_COLUMNS; i++){
+    zt_text asked;
+    if( !v->asked[i] || sqlite3_value_type(v->asked[i])==SQLITE_NULL ) continue;
+    asked = zt_value_text(v->asked[i]);
+    if( !asked.z ) return zt_fail_nomem(err);
+    if( zt_text_equal(asked, shown[i]) ) continue;
+    return zt_fail(err, SQLITE_ERROR, "its %s was '%.*s', and is '%.*s' in its new source; an"
+                   " UPDATE without FROM leaves open no question which is meant", zt_row_column(i),
+                   zt_shown(asked), asked.z, zt_shown(shown[i]), shown[i].z);
+  }
+  if( v->bytes==WRITER_NONE
+   || (s->row.from!=ZT_ROW_FROM_ATTRIBUTE && (uint64_t)v->bytes==s->stored.bytes) ){
+    return SQLITE_OK;
+  }
+  return zt_fail(err, SQLITE_ERROR, "bytes follows from the other columns");
+}
+
 /* Put the row's bytes into the spool. */
 static int writer_spool(writer_storing *s, zt_error *err){
   uint64_t offset = 0;
@@ -234,7 +339,7 @@ static int writer_spool(writer_storing *s, zt_error *err){
 static int writer_insert(writer_storing *s, sqlite3_int64 old, sqlite3_int64 *id, zt_error *err){
   zt_writer *w = s->w;
   const int rc = zt_writer_rows_store(w->stored, &s->stored, old, s->replace, id);
-  const int extended = rc ? sqlite3_extended_errcode(w->connection->db) : 0;
+  const int extended = rc ? sqlite3_extended_errcode(zt_writer_rows_db(w->stored)) : 0;
   if( rc==SQLITE_OK ) return SQLITE_OK;
   if( (rc & 0xff)!=SQLITE_CONSTRAINT ) return zt_writer_fail(w, rc, err);
   if( extended==SQLITE_CONSTRAINT_UNIQUE && s->row.from==ZT_ROW_FROM_ATTRIBUTE ){
@@ -260,21 +365,36 @@ static int writer_store(writer_storing *s, writer_values *v, sqlite3_int64 old, 
                         zt_error *err){
   if( writer_place(s->w, v, &s->row, err) || zt_row_read(&s->w->rows, v->column, &s->row, err)
    || writer_keep_object(v, &s->row, err) || writer_fetch(s, err) || writer_check(s, err)
-   || writer_check_other(s, old, err)
+   || writer_check_shown(s, v, err) || writer_check_other(s, old, err)
    || writer_spool(s, err) ) return err->rc;
   s->stored.columns = v->column;
   s->stored.row = &s->row;
-  if( s->row.from==ZT_ROW_FROM_SOURCE ) s->stored.source = s->row.source_number;
+  if( s->row.from==ZT_ROW_FROM_SOURCE ){
+    s->stored.source = s->row.source_number;
+    v->column[ZT_ROW_SHAPE] = NULL;   /* That of the source, which may become another one */
+  }
   s->stored.loaded = v->loaded;
   s->stored.kept = s->row.keep;
   return writer_insert(s, old, id, err);
 }
 
+/* Read the number of bytes that a statement says the row has. */
+static int writer_take_bytes(sqlite3_value *bytes, writer_values *v, zt_error *err){
+  if( !bytes || sqlite3_value_nochange(bytes) || sqlite3_value_type(bytes)==SQLITE_NULL ){
+    return SQLITE_OK;
+  }
+  v->bytes = sqlite3_value_int64(bytes);
+  if( sqlite3_value_type(bytes)==SQLITE_INTEGER && v->bytes>=0 ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "bytes follows from the other columns");
+}
+
 int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_value **values,
-                    const zt_writer_loaded *loaded, sqlite3_int64 *id, zt_error *err){
+                    sqlite3_value *bytes, const zt_writer_loaded *loaded, sqlite3_int64 *id,
+                    zt_error *err){
   writer_values v = {
     .source = WRITER_NONE, .offset = loaded ? loaded->offset : WRITER_NONE,
-    .length = loaded ? loaded->length : WRITER_NONE, .loaded = loaded!=NULL, .kept = loaded!=NULL
+    .length = loaded ? loaded->length : WRITER_NONE, .loaded = loaded!=NULL,
+    .kept = loaded!=NULL, .bytes = WRITER_NONE
   };
   writer_storing s = {
     .w = w, .row = { .source_number = UINT32_MAX },
@@ -282,8 +402,10 @@ int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_
     .stays = old!=0 && sqlite3_value_nochange(values[ZT_ROW_NAME]),
     .replace = !loaded && sqlite3_vtab_on_conflict(w->connection->db)==SQLITE_REPLACE
   };
+  bool there = true;   /* False: the same UPDATE has replaced the row by an earlier one */
   memcpy(v.column, values, sizeof(v.column));
-  if( old==0 || writer_take_old(w, old, &v, err)==SQLITE_OK ){
+  if( writer_take_bytes(bytes, &v, err)==SQLITE_OK
+   && (old==0 || writer_take_old(w, old, bytes, &v, &there, err)==SQLITE_OK) && there ){
     s.stored.offset = v.offset;
     s.stored.length = v.length;
     s.stored.encoding = (zt_text){ NULL, 0 };

@@ -84,6 +84,11 @@ static const oom_write writes[] = {
   { OUT("mode='update', format='ztensor-1.2'") "UPDATE out SET encoding = 'raw' WHERE name = 'blk.0.attn.q'", .before = SMALL },
   { OUT("mode='update'") "BEGIN; DELETE FROM out WHERE name IN (SELECT object FROM zt_objects('" TARGET "') LIMIT 1); INSERT INTO out(key, value)"
            " VALUES ('k', 7); COMMIT", .before = V2 "wheel_attributes.zt" },
+  { OUT("mode='update', format='ztensor-1.2'") "SELECT name, bytes FROM out; SELECT count(*) FROM out AS a JOIN out AS b USING (name);"
+           " UPDATE out SET name = 'renamed' FROM (SELECT 1) WHERE name = 'blk.0.attn.q'", .before = SMALL },
+  { OUT("format='ztensor-2'") "BEGIN;" BY_DATA BY_SOURCE(SMALL, "") "CREATE VIRTUAL TABLE temp.other USING zt_writer('" TREE "/other.zt');"
+           "INSERT INTO other SELECT * FROM out; DROP TABLE other; UPDATE OR REPLACE out SET name = 'w', shape = shape, dtype = dtype, data = data, bytes = bytes"
+           " WHERE name = 'b'; COMMIT" },
   { .sql = "BEGIN; CREATE TABLE t(x); INSERT INTO t VALUES (1);" CREATE("mode='replace'") BY_SOURCE(SMALL, "") "CREATE VIRTUAL TABLE temp.other USING"
            " zt_writer('" TREE "/other.npz', mode='replace', sync='off'); INSERT INTO other(name, data, dtype, shape) VALUES ('a', x'00', 'bool', '[1]'); DROP TABLE other;"
            " COMMIT", .before = SMALL },
@@ -102,6 +107,8 @@ static const oom_write writes[] = {
   { .sql = "CREATE VIRTUAL TABLE main.out USING zt_writer('" TARGET "')", .error = "for temp alone" },
   { OUT("format='npz'") BY_DATA, .before = SMALL, .error = "there is a file already" },
   { OUT("format='npy'") BY_DATA, .error = "npy" },
+  { OUT("mode='replace'") "CREATE VIRTUAL TABLE temp.other USING zt_writer('" TARGET "', mode='replace'); BEGIN;" BY_DATA
+           "INSERT INTO other(key, value) VALUES ('k', 1)", .before = SMALL, .error = "would both write" },
   { OUT("format='ztensor-2'") BY_SOURCE(V12 "hand_bad_objects.zt", ""), .error = "bad_objects.zt" },
   { OUT("format='ztensor-2'") BY_SOURCE(V12 "hand_sparse.zt", " WHERE object = 'csr.duplicate'"), .error = "two stored elements lie in one cell" },
   { OUT("format='ztensor-2'") BY_SOURCE("tests/formats/ztensor/golden/v1.1/hand_digests.zt", " WHERE object = 'sha256.wrong'"), .error = "do not have its digest" },

@@ -47,7 +47,7 @@ def db(connect, inside):
     ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", "value": 1}, "value"),
     ({"name": "a"}, "object 'a': a tensor needs source or data; an attribute, a key"),
     ({"data": b"1", "dtype": "u8", "shape": "[1]"}, "a tensor needs a name"),
-    ({"name": "a", "source": "src.zt", "shape": "[2]"}, "object 'a': a tensor with a source has that one's shape; only data can have another"),
+    ({"name": "a", "source": "src.zt", "shape": "[2]"}, "object 'a': its source has another shape: shape is NULL, which keeps that, or the same"),
     ({"name": "a", "source": "src.zt", "component": "data"}, "object 'a': a tensor with a source has no component"),
     ({"name": "a", "source": "src.zt", "format": "sparse_csr"}, "object 'a': its format is 'dense': format is NULL, which keeps it, or 'dense'"),
     ({"name": "a", "source": "src.zt", "object": "z"}, "src.zt: object 'z': no such object"),

@@ -129,8 +129,18 @@ def test_update_of_a_tensor_by_value_checks_its_bytes(out, change, text):
 
 
 def test_bytes_are_not_written(out):
-    for sql in ("UPDATE out SET bytes = 5 WHERE name = 'b'", "INSERT INTO out(name, key, value, bytes) VALUES('a', 'z', 1, 1)"):
-        assert refusal(out, sql)[1].endswith("out.zt: bytes follows from the other columns")
+    for sql in ("UPDATE out SET bytes = 5 WHERE name = 'b'", "INSERT INTO out(name, key, value, bytes) VALUES('a', 'z', 1, 1)",
+                "UPDATE out SET bytes = NULL WHERE name = 'b' AND key IS NULL", "UPDATE out SET bytes = '4' WHERE name = 'b'",
+                "UPDATE out SET bytes = -1 WHERE key = 'k2'", "UPDATE out SET bytes = 4 WHERE key = 'k2'",
+                "INSERT INTO out(name, data, dtype, shape, bytes) VALUES('c', x'00', 'u8', '[1]', 2)"):
+        assert refusal(out, sql)[1].endswith("bytes follows from the other columns")
+
+
+def test_bytes_that_are_so(out):
+    """A row that is copied with all its columns says what is so."""
+    out.execute("UPDATE out SET bytes = bytes, name = 'c' WHERE name = 'b'")
+    out.execute("INSERT INTO out(name, data, dtype, shape, bytes) VALUES('d', x'0000', 'u8', '[2]', 2)")
+    assert rows(out, "SELECT name, bytes FROM out WHERE key IS NULL") == [("a", 4), ("c", 4), ("d", 2)]
 
 
 # ------------------------------------------------------------------------------------------------------ conflicts

@@ -51,7 +51,6 @@ def stored(db, name, path="a.zt"):
 # ---------------------------------------------------------------------------------------------------- what is shown
 
 def test_the_transaction_begins_with_the_files_rows(db):
-    assert rows(db, "SELECT * FROM out") == []
     db.execute("BEGIN")
     assert rows(db, "SELECT name, source, dtype, shape, format, key, value, type, bytes FROM out") == [
         ("a", "a.zt", "f32", "[10,100]", "dense", None, None, None, 4000),

@@ -27,7 +27,7 @@ static int write_draft(zt_draft *d, const zt_encoder_options *options, blob *out
 /* One attribute, checked and written. */
 static int write_attribute(zt_span value, const char *type, blob *out, zt_error *err){
   const zt_encoder *encoder = zt_encoder_named(ZT_TEXT("gguf"));
-  const zt_draft_attribute a = { .key = ZT_TEXT_INIT("k"), .value = value, .type = zt_text_of(type) };
+  const zt_draft_attribute a = { .key = ZT_TEXT_INIT("k"), .value = value, .stored_type = zt_text_of(type) };
   zt_draft *d;
   if( encoder->check_attribute(&a, false, err) ) return err->rc;
   d = zt_draft_new(err);
@@ -275,7 +275,7 @@ TEST(test_types_by_the_value){
 
 TEST(test_attributes_of_objects){
   zt_error err = ZT_ERROR_NONE;
-  const zt_draft_attribute a = { .key = ZT_TEXT_INIT("k"), .value = { (const uint8_t*)"\x01", 1 }, .type = ZT_TEXT_INIT("") };
+  const zt_draft_attribute a = { .key = ZT_TEXT_INIT("k"), .value = { (const uint8_t*)"\x01", 1 }, .stored_type = ZT_TEXT_INIT("") };
   zt_encoder_named(ZT_TEXT("gguf"))->check_attribute(&a, true, &err);
   assert_failed(&err, "gguf cannot hold attributes of an object; drop='attributes' leaves them out", "of an object");
 }

@@ -1,7 +1,9 @@
 """The part of Python's sqlite3 that the SQL suite uses, over apsw, which brings an SQLite of its own: with this directory in front of
 the others in PYTHONPATH, `import sqlite3` means this module, in the suite and in the programs that it starts."""
 import contextlib
+import functools
 import io
+import weakref
 
 import apsw
 import apsw.shell
@@ -50,18 +52,19 @@ def errors():
         raise raised from error
 
 
+def note(cursor, rows, sql, arguments):
+    """Before the first step, which may be the last: what the columns are called."""
+    cursor().description = [(name, *[None] * 6) for name, _ in rows.get_description()]
+    return True
+
+
 class Cursor:
     def __init__(self, connection, sql, arguments):
         self.description = None
         self.rows = connection.cursor()
-        self.rows.exec_trace = self.note
+        self.rows.exec_trace = functools.partial(note, weakref.ref(self))   # No circle: what is forgotten is closed
         with errors():
             self.rows.execute(sql, arguments)
-
-    def note(self, rows, sql, arguments):
-        """Before the first step, which may be the last: what the columns are called."""
-        self.description = [(name, *[None] * 6) for name, _ in rows.get_description()]
-        return True
 
     def __iter__(self):
         return self
