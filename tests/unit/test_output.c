@@ -178,8 +178,8 @@ static void assert_refused(const char *path, zt_output_mode mode, int rc, const 
   zt_error err = ZT_ERROR_NONE;
   zt_output *o;
   const int n = count_names();
-  char *target;
-  check( zt_output_check(path, mode, &target, &err)==rc && target==NULL && strstr(err.message, what), "%s: %s", path, err.message );
+  char *found;
+  check( zt_output_check(path, mode, &found, &err)==rc && found==NULL && strstr(err.message, what), "%s: %s", path, err.message );
   zt_error_clear(&err);
   check( zt_output_open(path, mode, true, &o, &err)==rc && strstr(err.message, what), "%s: %s", path, err.message );
   zt_error_clear(&err);
