@@ -84,8 +84,6 @@ test: all                           ## run the whole test suite
 	$(SIDE_BY_SIDE) objects
 	$(SIDE_BY_SIDE) test-c sql
 
-objects: $(LIB:ext/%.c=$(B)/ext/%.o)
-
 test-c:
 	@for t in unit oom replay; do $(MAKE) --no-print-directory $$t || exit 1; done
 
