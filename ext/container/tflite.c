@@ -35,9 +35,6 @@
 #include "container/shard.h"
 #include "core/host.h"
 
-#define TFLITE_METADATA_LEAST ((uint64_t)1 << 20)  /* Bytes for a small file, */
-#define TFLITE_METADATA_TIMES 32                   /* and times the size of a large one */
-
 static const zt_rule tflite_rules[] = {
   ZT_ERROR("TL1", "tflite-name", "a tensor's name is UTF-8 without U+0000 (TFLite)",
            ZT_SPEC_TFLITE("Tensor")),
@@ -177,7 +174,7 @@ static void tflite_set_version(zt_tflite_scan *s, const zt_flatbuffer_table *mod
   uint64_t at;
   if( !zt_flatbuffer_field(&s->in, model, TFLITE_MODEL_VERSION, 4, &at) ) return;
   sqlite3_snprintf(sizeof(state->version), state->version, "%u",
-                   (unsigned)zt_flatbuffer_number(&s->in, at, 4));
+                   (unsigned)zt_pages_number(&s->in.pages, at, 4));
   c->version = (zt_text){ state->version, strlen(state->version) };
 }
 
@@ -196,12 +193,10 @@ static void tflite_scan_model(zt_tflite_scan *s){
 
 static int tflite_open(zt_builder *b, const zt_head_tail *input){
   zt_container *c = b->container;
-  const uint64_t most = TFLITE_METADATA_LEAST+input->size*TFLITE_METADATA_TIMES;
   tflite_state *state = sqlite3_malloc64(sizeof(*state));
   zt_tflite_scan s = {
     .b = b, .err = b->err, .items = { .err = b->err }, .name = { .err = b->err },
-    .most = input->size>ZT_MAX_MANIFEST/TFLITE_METADATA_TIMES || most>ZT_MAX_MANIFEST
-          ? ZT_MAX_MANIFEST : most
+    .most = zt_builder_most(input->size)
   };
   if( !state ) return zt_fail_nomem(b->err);
   *state = (tflite_state){ .items = 0 };

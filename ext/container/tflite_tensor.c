@@ -103,7 +103,7 @@ static bool tflite_push(zt_tflite_scan *s, zt_flatbuffer_vector text, zt_cbor_ou
   uint8_t piece[512];
   for(uint32_t done=0; done<text.n && !s->err->rc; ){
     const uint32_t n = text.n-done<sizeof(piece) ? text.n-done : (uint32_t)sizeof(piece);
-    if( !zt_flatbuffer_read(&s->in, text.at+done, n, piece) ) break;
+    if( !zt_pages_read(&s->in.pages, text.at+done, n, piece) ) break;
     zt_cbor_put_items(out, (zt_span){ piece, n });
     done += n;
   }
@@ -266,7 +266,7 @@ static void tflite_put_vector(zt_tflite_scan *s, const char *key, zt_flatbuffer_
   tflite_tensor_key(s, key);
   zt_cbor_put_head(&s->items, ZT_CBOR_ARRAY, v.n);
   for(uint32_t i=0; i<v.n && !s->err->rc; i++){
-    const uint64_t u = zt_flatbuffer_number(&s->in, v.at+(uint64_t)i*width, width);
+    const uint64_t u = zt_pages_number(&s->in.pages, v.at+(uint64_t)i*width, width);
     const uint32_t bits = (uint32_t)u;
     float real;
     memcpy(&real, &bits, sizeof(real));
@@ -366,7 +366,7 @@ static const char *tflite_shape_fault(zt_tflite_scan *s, zt_flatbuffer_vector sh
   zt_object object = { .rank = shape.n };
   if( shape.n>ZT_MAX_RANK ) return "it has more than 64 dimensions";
   for(uint32_t i=0; i<shape.n; i++){
-    object.shape[i] = zt_flatbuffer_number(&s->in, shape.at+4*(uint64_t)i, 4);
+    object.shape[i] = zt_pages_number(&s->in.pages, shape.at+4*(uint64_t)i, 4);
     if( object.shape[i]>INT32_MAX ) return "a dimension is negative";
   }
   return zt_object_count(&object) ? NULL : "the product of its dimensions does not fit 64 bits";
@@ -382,7 +382,7 @@ static bool tflite_keep(zt_tflite_scan *s, const tflite_tensor *t, zt_flatbuffer
    || zt_builder_keep(s->b, NULL, 4*(size_t)t->rank, &dims)
    || zt_builder_keep(s->b, name.z, name.n, &text) ) return false;
   for(uint32_t i=0; i<t->rank; i++){
-    const uint32_t n = (uint32_t)zt_flatbuffer_number(&s->in, shape.at+4*(uint64_t)i, 4);
+    const uint32_t n = (uint32_t)zt_pages_number(&s->in.pages, shape.at+4*(uint64_t)i, 4);
     memcpy(c->kept.p+dims+4*(size_t)i, &n, 4);
   }
   return !s->err->rc

@@ -12,21 +12,12 @@
 #ifndef ZT_CORE_FLATBUFFER_H
 #define ZT_CORE_FLATBUFFER_H
 
-#include "core/interrupt.h"
-#include "core/source.h"
+#include "core/pages.h"
 
-#define ZT_FLATBUFFER_PAGE ((size_t)4 << 10)
-#define ZT_FLATBUFFER_PAGES 64
-
-/* A source with pages of it in memory, each at a place that its number decides. */
 typedef struct zt_flatbuffer {
-  zt_source *source;
-  const zt_interrupt *interrupt;  /* May be NULL */
+  zt_pages pages;
   zt_error *err;                  /* Receives every failure; after one, all fields are absent */
   uint64_t size;                  /* Of the source */
-  const uint8_t *image;           /* All of an image; NULL: a file */
-  uint8_t *pages;                 /* Owned; NULL until needed */
-  uint64_t held[ZT_FLATBUFFER_PAGES];   /* Number of each page plus 1; 0: none */
   uint64_t listed;                /* Bytes of all vectors of tables so far */
   uint32_t steps;                 /* Counts up to a check for an interrupt */
 } zt_flatbuffer;
@@ -45,12 +36,6 @@ typedef struct zt_flatbuffer_vector {
 void zt_flatbuffer_open(zt_source *source, const zt_interrupt *interrupt, zt_flatbuffer *out,
                         zt_error *err);
 void zt_flatbuffer_close(zt_flatbuffer *f);
-
-/* Copies n bytes inside the source. False after a failure. */
-bool zt_flatbuffer_read(zt_flatbuffer *f, uint64_t at, size_t n, void *out);
-
-/* Reads a little-endian number of at most 8 bytes inside the source; 0 after a failure. */
-uint64_t zt_flatbuffer_number(zt_flatbuffer *f, uint64_t at, unsigned width);
 
 /* Reads the root table. False after a failure. */
 bool zt_flatbuffer_root(zt_flatbuffer *f, zt_flatbuffer_table *out);

@@ -103,56 +103,7 @@ TEST(test_after_a_failure_all_is_absent){
   assert_false(zt_flatbuffer_child(&o.in, &root, 2, &child));
   assert_false(zt_flatbuffer_elements(&o.in, &root, 2, 4, &bytes));
   assert_int_equal(zt_flatbuffer_get(&o.in, &root, 0, 1), 0);
-  assert_int_equal(zt_flatbuffer_number(&o.in, 0, 4), 0);
-  close_bytes(&o);
-}
-
-/* --- Pages --- */
-
-#define PAGES (3*(size_t)ZT_FLATBUFFER_PAGES+1)   /* More than are in memory; the last is not whole */
-#define BYTES (PAGES*ZT_FLATBUFFER_PAGE-7)
-
-static blob numbered_bytes(void){
-  blob b = { 0 };
-  for(size_t i=0; i<BYTES; i++) put_byte(&b, (unsigned)(i*2654435761u>>24) & 0xFF);
-  return seal(&b);
-}
-
-TEST(test_bytes_on_either_side_of_a_page_and_of_those_in_memory){
-  uint8_t bytes[2*4096+2];
-  opened o;
-  open_bytes(&o, numbered_bytes(), true);
-  for(size_t round=0; round<2; round++){
-    for(size_t page=1; page<PAGES; page+=round+1){
-      for(size_t before=0; before<=8; before++){
-        const size_t at = page*ZT_FLATBUFFER_PAGE-before;
-        check( zt_flatbuffer_number(&o.in, at, 8)==zt_le64(o.bytes.p+at), "byte %zu", at );
-      }
-    }
-  }
-  for(size_t at=1; at<=BYTES-sizeof(bytes); at+=40001){
-    assert_true(zt_flatbuffer_read(&o.in, at, sizeof(bytes), bytes));
-    assert_memory_equal(bytes, o.bytes.p+at, sizeof(bytes));
-  }
-  assert_int_equal(zt_flatbuffer_number(&o.in, BYTES-1, 1), o.bytes.p[BYTES-1]);
-  assert_succeeded(&o.err, "all");
-  close_bytes(&o);
-}
-
-static bool stop(void *context){
-  return --*(int*)context<0;
-}
-
-TEST(test_many_pages_can_be_interrupted){
-  int left = 20;
-  zt_interrupt interrupt = { stop, &left };
-  opened o;
-  size_t read = 0;
-  open_bytes(&o, numbered_bytes(), true);
-  o.in.interrupt = &interrupt;
-  for(size_t page=0; page<PAGES && !o.err.rc; page++, read++) zt_flatbuffer_number(&o.in, page*ZT_FLATBUFFER_PAGE, 1);
-  assert_int_equal(o.err.rc, SQLITE_INTERRUPT);
-  assert_int_equal(read, 21);
+  assert_int_equal(zt_pages_number(&o.in.pages, 0, 4), 0);
   close_bytes(&o);
 }
 
