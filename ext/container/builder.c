@@ -117,6 +117,18 @@ int zt_builder_shard(zt_builder *b, zt_text name, size_t number, bool *duplicate
   return zt_u32_array_push(&c->shards, number, b->err);
 }
 
+int zt_builder_location(zt_builder *b, zt_text location, bool sound, uint32_t *at){
+  const zt_container *c = b->container;
+  const int64_t known = zt_keys_find(&c->shard_names, c->kept.p, location);
+  bool duplicate;
+  if( known>=0 ){
+    *at = c->shard_names.a[known].at;
+    return SQLITE_OK;
+  }
+  if( zt_builder_keep(b, location.z, location.n, at) || !sound ) return b->err->rc;
+  return zt_builder_shard(b, (zt_text){ (const char*)c->kept.p+*at, location.n }, 0, &duplicate);
+}
+
 /* Move objects along the cycles of the permutation. */
 int zt_builder_reorder(zt_builder *b, uint32_t *order){
   zt_container *c = b->container;

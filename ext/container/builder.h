@@ -24,6 +24,14 @@ struct zt_builder {
   size_t nPrefetched;              /* Number of prefetched bytes */
 };
 
+/* The most bytes that a driver keeps which makes its own metadata of a file of that size. */
+#define ZT_METADATA_LEAST ((uint64_t)1 << 20)      /* Of a small file, */
+#define ZT_METADATA_TIMES 32                       /* and times the size of a large one */
+static inline uint64_t zt_builder_most(uint64_t size){
+  const uint64_t most = ZT_METADATA_LEAST+size*ZT_METADATA_TIMES;
+  return size>ZT_MAX_MANIFEST/ZT_METADATA_TIMES || most>ZT_MAX_MANIFEST ? ZT_MAX_MANIFEST : most;
+}
+
 /* Prefetch n bytes of the source from offset on, for zt_builder_read(). Nothing may be kept yet. */
 int zt_builder_prefetch(zt_builder *b, uint64_t offset, size_t n);
 
@@ -47,6 +55,10 @@ void zt_builder_reserve(zt_builder *b, uint64_t objects, uint64_t components);
 
 /* Add a shard, as zt_builder_object() below adds an object. */
 int zt_builder_shard(zt_builder *b, zt_text name, size_t number, bool *duplicate);
+
+/* Keep the location of external data once: *at is its position in the kept bytes. sound: it has no
+** fault, and is added as a shard. */
+int zt_builder_location(zt_builder *b, zt_text location, bool sound, uint32_t *at);
 
 /* Reorder objects with one component each: number order[i] becomes number i. Overwrites order. */
 int zt_builder_reorder(zt_builder *b, uint32_t *order);

@@ -212,7 +212,7 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
   out->storage = out->element = NULL;
   out->misplaced = out->has_decoded_length = out->unsized = out->scattered = out->mixed = false;
   out->external = out->to_end = false;
-  out->field = 0;
+  out->field = out->pieces = 0;
   out->encoding = ZT_TEXT("raw");
   out->codec = ZT_CODEC_RAW;
   out->byte_order = ZT_TEXT("little");

@@ -44,6 +44,7 @@ typedef enum zt_codec_id {
   ZT_CODEC_PROTOBUF_VARINT,     /* Varints, one after the other */
   ZT_CODEC_PROTOBUF_UNPACKED,   /* A field that occurs once for each number */
   ZT_CODEC_KEPT,                /* The container keeps the decoded bytes */
+  ZT_CODEC_PIECES,              /* They lie as they are in several places, which it keeps */
   ZT_CODEC_COUNT
 } zt_codec_id;
 
@@ -89,6 +90,11 @@ typedef struct zt_object {
 ** number; an empty tensor has 0 whatever its other dimensions are. */
 bool zt_object_count(zt_object *object);
 
+/* A piece of a component's bytes: its offset in the file, and its end in the component. */
+typedef struct zt_piece {
+  uint64_t offset, end;
+} zt_piece;
+
 /* Fields that a caller wants of a component. */
 enum {
   ZT_COMPONENT_ROLE = 0x01, ZT_COMPONENT_DTYPE = 0x02, ZT_COMPONENT_TYPE = 0x04,
@@ -117,7 +123,9 @@ typedef struct zt_component {
                                   ** show. If also unsized and without fault, they are behind
                                   ** offset, and the encoding finds them */
   uint32_t field;                 /* For the encoding: number of the field with the bytes */
-  const uint8_t *kept;            /* For ZT_CODEC_KEPT: decoded_length bytes; borrowed */
+  const uint8_t *kept;            /* For ZT_CODEC_KEPT: decoded_length bytes; for ZT_CODEC_PIECES:
+                                  ** zt_piece in order, unaligned; borrowed */
+  uint32_t pieces;                /* Their number */
   uint64_t skip, behind;          /* Decoded bytes in front and behind that only the digest
                                   ** covers */
   uint64_t least;                 /* Minimum of its own decoded bytes if no layout tells */

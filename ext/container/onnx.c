@@ -44,8 +44,6 @@
 #include "core/host.h"
 
 #define ONNX_DEPTH_MAX 64
-#define ONNX_METADATA_LEAST ((uint64_t)1 << 20)    /* Bytes for a small file, */
-#define ONNX_METADATA_TIMES 32                     /* and times the size of a large one */
 #define ONNX_PROBE_FIELDS 65536                /* Fields that a probe reads */
 #define ONNX_IR_MAX 255                        /* Accepted versions; 13 is the highest in 2026 */
 
@@ -415,13 +413,11 @@ static bool onnx_scan_model(zt_onnx_scan *s){
 
 static int onnx_open(zt_builder *b, const zt_head_tail *input){
   zt_container *c = b->container;
-  const uint64_t most = ONNX_METADATA_LEAST+input->size*ONNX_METADATA_TIMES;
   onnx_state *state = sqlite3_malloc64(sizeof(*state));
   zt_onnx_scan s = {
     .b = b, .err = b->err, .items = { .err = b->err }, .path = { .err = b->err },
     .map = { .text = { .err = b->err }, .keys = { .interrupt = b->interrupt } },
-    .most = input->size>ZT_MAX_MANIFEST/ONNX_METADATA_TIMES || most>ZT_MAX_MANIFEST
-          ? ZT_MAX_MANIFEST : most
+    .most = zt_builder_most(input->size)
   };
   if( !state ) return zt_fail_nomem(b->err);
   *state = (onnx_state){ .items = 0 };

@@ -350,20 +350,6 @@ static bool onnx_decimal(zt_onnx_scan *s, zt_message m, uint64_t *out){
   return true;
 }
 
-/* Keep a location once, as one shard. */
-static void onnx_keep_location(zt_onnx_scan *s, zt_text location, zt_onnx_part *out){
-  const zt_container *c = s->b->container;
-  const int64_t known = zt_keys_find(&c->shard_names, c->kept.p, location);
-  bool duplicate;
-  out->shard_length = (uint32_t)location.n;
-  if( known>=0 ){
-    out->shard = c->shard_names.a[known].at;
-  }else if( !zt_builder_keep(s->b, location.z, location.n, &out->shard) && !out->fault ){
-    zt_builder_shard(s->b, (zt_text){ (const char*)c->kept.p+out->shard, location.n }, 0,
-                     &duplicate);
-  }
-}
-
 /* OX8; s->map is external_data. */
 static void onnx_set_external(zt_onnx_scan *s, zt_onnx_part *out){
   const zt_message offset = onnx_map_value(&s->map, "offset");
@@ -379,7 +365,10 @@ static void onnx_set_external(zt_onnx_scan *s, zt_onnx_part *out){
   if( !zt_onnx_text(s, location, &text) ) return;
   out->external = zt_utf8_valid(text.p, text.n);
   if( !out->fault ) out->fault = zt_shard_location_fault((zt_text){ (const char*)text.p, text.n });
-  if( out->external ) onnx_keep_location(s, (zt_text){ (const char*)text.p, text.n }, out);
+  if( out->external ){
+    out->shard_length = (uint32_t)text.n;
+    zt_builder_location(s->b, (zt_text){ (const char*)text.p, text.n }, !out->fault, &out->shard);
+  }
   if( !out->fault ) return;
   out->unsized = true;
   out->to_end = false;

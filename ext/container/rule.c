@@ -4,6 +4,7 @@
 #define RULE_DETERMINISTIC "RFC 8949 section 4.2.1"
 #define RULE_JSON(section) "RFC 8259 section " section
 #define RULE_PROTOBUF "protobuf, encoding"
+#define RULE_FLATBUFFER "FlatBuffers, internals"
 
 const zt_rule zt_rules_file[] = {
   ZT_ERROR("F1", "unreadable", "the file can be opened and read, and does not change meanwhile",
@@ -63,6 +64,18 @@ const zt_rule zt_rules_protobuf[] = {
   ZT_ERROR("PB4", "protobuf-value", "a number fits the tensor's type (ONNX)",
            ZT_SPEC_ONNX("TensorProto")),
   ZT_ERROR("PB5", "protobuf-packed", "a packed field holds whole floats (ONNX)", RULE_PROTOBUF),
+  ZT_RULES_END
+};
+
+const zt_rule zt_rules_flatbuffer[] = {
+  ZT_ERROR("FB1", "flatbuffer-table", "tables and their vtables lie within the file (TFLite)",
+           RULE_FLATBUFFER),
+  ZT_ERROR("FB2", "flatbuffer-field", "fields lie within their table (TFLite)", RULE_FLATBUFFER),
+  ZT_ERROR("FB3", "flatbuffer-reference", "references and vectors lie within the file (TFLite)",
+           RULE_FLATBUFFER),
+  ZT_ERROR("FB4", "flatbuffer-shared",
+           "vectors of tables take no more bytes than the file, as if none were shared (TFLite)",
+           ZT_SPEC_OURS),
   ZT_RULES_END
 };
 

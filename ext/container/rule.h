@@ -59,6 +59,7 @@ extern const zt_rule zt_rules_cbor[];
 extern const zt_rule zt_rules_cbor_strict[];   /* Deterministic encoding */
 extern const zt_rule zt_rules_json[];
 extern const zt_rule zt_rules_protobuf[];
+extern const zt_rule zt_rules_flatbuffer[];
 
 /* N1, which several formats share. */
 extern const zt_rule zt_rules_name[];

@@ -9,9 +9,10 @@
 
 const zt_rule zt_rules_external[] = {
   ZT_ERROR("X5", "external-file",
-           "a file of external data exists below the model's directory (ONNX)", ZT_SPEC_EXTERNAL),
-  ZT_ERROR("X6", "external-range", "a file of external data contains the tensor's bytes (ONNX)",
+           "a file of external data exists below the model's directory (ONNX, TFLite)",
            ZT_SPEC_EXTERNAL),
+  ZT_ERROR("X6", "external-range",
+           "a file of external data contains the tensor's bytes (ONNX, TFLite)", ZT_SPEC_EXTERNAL),
   ZT_RULES_END
 };
 

@@ -1,6 +1,6 @@
 /*
 ** Other files that hold bytes of components: shards, which lie beside the file (zTensor 2; shard n
-** of model.zt is model-n.zt), and external data, files anywhere below the directory (ONNX).
+** of model.zt is model-n.zt), and external data, files anywhere below the directory (ONNX, TFLite).
 ** Interface to code in shard.c.
 **
 **   X1  the shard exists

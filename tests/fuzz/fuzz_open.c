@@ -618,7 +618,7 @@ static void check_slice(const image *m, const tensor *t){
     each = rows ? t->elements/rows : 0;
     if( count>rows-first ) count = rows-first;
     CHECK((uint64_t)sqlite3_column_bytes(s, 0)==size_of(t->type, count*each), "a slice of %d bytes", sqlite3_column_bytes(s, 0));
-    if( t->elements && !t->type->packed ){
+    if( t->elements && t->type->each==1 ){
       CHECK(count==0 || memcmp(sqlite3_column_blob(s, 0), t->array+size_of(t->type, first*each), (size_t)size_of(t->type, count*each))==0,
             "other bytes in a slice");
     }
@@ -651,7 +651,7 @@ static void check_rows(const image *m, const tensor *t){
     CHECK(i<rows && (uint64_t)sqlite3_column_bytes(s, 1)==size_of(t->type, each), "a row of %d bytes", sqlite3_column_bytes(s, 1));
     CHECK(sqlite3_column_int(s, 2)==sqlite3_column_bytes(s, 1), "a row read twice has %d and %d bytes", sqlite3_column_bytes(s, 1),
           sqlite3_column_int(s, 2));
-    if( each && !t->type->packed ){
+    if( each && t->type->each==1 ){
       CHECK(memcmp(sqlite3_column_blob(s, 1), t->array+size_of(t->type, i*each), (size_t)size_of(t->type, each))==0, "other bytes in row %llu",
             (unsigned long long)i);
     }

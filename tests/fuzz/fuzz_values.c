@@ -693,7 +693,7 @@ static void check_dense(const tensor *t, const dtype *as, bool sliced, uint64_t 
   if( rc==SQLITE_ROW ){
     CHECK(!complex_to_real(t, as), "complex numbers as %s", as->name);
     check_bytes(t, as, from, n, s, 0);
-    if( as==t->type && t->layout==DENSE && !as->packed && n ){
+    if( as==t->type && t->layout==DENSE && as->each==1 && n ){
       CHECK(memcmp(sqlite3_column_blob(s, 0), t->array+from*as->width, (size_t)(n*as->width))==0, "other bits");
     }
     if( as==t->type && !sliced ) check_fingerprint(t, sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0));
@@ -846,7 +846,7 @@ static void check(const tensor *t){
     const dtype *as = &types[choose(N_TYPES)];
     check_dense(t, as, false, 0, 0);
     check_dense(t, as, true, a, b);
-    if( !as->packed || rows==0 || t->elements/rows%2==0 ) check_rows(t, as, i ? a : 0, i ? a+b : INT64_MAX);
+    if( as->each==1 || rows==0 || t->elements/rows%2==0 ) check_rows(t, as, i ? a : 0, i ? a+b : INT64_MAX);
   }
   check_rows(t, NULL, a, b);
   if( t->elements<=MOST_JSON ) check_json(t);

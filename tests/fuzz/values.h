@@ -25,41 +25,47 @@ typedef struct dtype {
   unsigned bits, mantissa;  /* A float's, or those of a complex number's part */
   int bias;
   char special;             /* i: infinities and NaN as in IEEE 754; n: one NaN, all ones; z: one NaN, -0; e: a power of 2; -: none */
-  bool packed;              /* Two in a byte, the first in the lower half */
+  unsigned each;            /* Elements in a byte, the first in the lowest bits; 1: it is not packed */
 } dtype;
 
 static const dtype types[] = {
-  { "f64",  "f64",  K_FLOAT, 8, 64, 52, 1023, 'i', false },
-  { "f32",  "f32",  K_FLOAT, 4, 32, 23, 127, 'i', false },
-  { "f16",  "f16",  K_FLOAT, 2, 16, 10, 15, 'i', false },
-  { "bf16", "bf16", K_FLOAT, 2, 16, 7, 127, 'i', false },
-  { "i64",  "i64",  K_INT,   8, 0, 0, 0, 0, false },
-  { "i32",  "i32",  K_INT,   4, 0, 0, 0, 0, false },
-  { "i16",  "i16",  K_INT,   2, 0, 0, 0, 0, false },
-  { "i8",   "i8",   K_INT,   1, 0, 0, 0, 0, false },
-  { "u64",  "u64",  K_UINT,  8, 0, 0, 0, 0, false },
-  { "u32",  "u32",  K_UINT,  4, 0, 0, 0, 0, false },
-  { "u16",  "u16",  K_UINT,  2, 0, 0, 0, 0, false },
-  { "u8",   "u8",   K_UINT,  1, 0, 0, 0, 0, false },
-  { "bool", "bool", K_BOOL,  1, 0, 0, 0, 0, false },
-  { "f8_e4m3fn",   "u8", K_FLOAT, 1, 8, 3, 7,  'n', false },
-  { "f8_e5m2",     "u8", K_FLOAT, 1, 8, 2, 15, 'i', false },
-  { "f8_e4m3fnuz", "u8", K_FLOAT, 1, 8, 3, 8,  'z', false },
-  { "f8_e5m2fnuz", "u8", K_FLOAT, 1, 8, 2, 16, 'z', false },
-  { "complex64",   "f32", K_COMPLEX, 8, 32, 23, 127, 'i', false },
-  { "complex128",  "f64", K_COMPLEX, 16, 64, 52, 1023, 'i', false },
-  { "f8_e8m0",     "u8", K_FLOAT, 1, 8, 0, 127, 'e', false },
-  { "f4_e2m1",     "u8", K_FLOAT, 1, 4, 1, 1, '-', true },
+  { "f64",  "f64",  K_FLOAT, 8, 64, 52, 1023, 'i', 1 },
+  { "f32",  "f32",  K_FLOAT, 4, 32, 23, 127, 'i', 1 },
+  { "f16",  "f16",  K_FLOAT, 2, 16, 10, 15, 'i', 1 },
+  { "bf16", "bf16", K_FLOAT, 2, 16, 7, 127, 'i', 1 },
+  { "i64",  "i64",  K_INT,   8, 0, 0, 0, 0, 1 },
+  { "i32",  "i32",  K_INT,   4, 0, 0, 0, 0, 1 },
+  { "i16",  "i16",  K_INT,   2, 0, 0, 0, 0, 1 },
+  { "i8",   "i8",   K_INT,   1, 0, 0, 0, 0, 1 },
+  { "u64",  "u64",  K_UINT,  8, 0, 0, 0, 0, 1 },
+  { "u32",  "u32",  K_UINT,  4, 0, 0, 0, 0, 1 },
+  { "u16",  "u16",  K_UINT,  2, 0, 0, 0, 0, 1 },
+  { "u8",   "u8",   K_UINT,  1, 0, 0, 0, 0, 1 },
+  { "bool", "bool", K_BOOL,  1, 0, 0, 0, 0, 1 },
+  { "f8_e4m3fn",   "u8", K_FLOAT, 1, 8, 3, 7,  'n', 1 },
+  { "f8_e5m2",     "u8", K_FLOAT, 1, 8, 2, 15, 'i', 1 },
+  { "f8_e4m3fnuz", "u8", K_FLOAT, 1, 8, 3, 8,  'z', 1 },
+  { "f8_e5m2fnuz", "u8", K_FLOAT, 1, 8, 2, 16, 'z', 1 },
+  { "complex64",   "f32", K_COMPLEX, 8, 32, 23, 127, 'i', 1 },
+  { "complex128",  "f64", K_COMPLEX, 16, 64, 52, 1023, 'i', 1 },
+  { "f8_e8m0",     "u8", K_FLOAT, 1, 8, 0, 127, 'e', 1 },
+  { "f4_e2m1",     "u8", K_FLOAT, 1, 4, 1, 1, '-', 2 },
+  /* No zTensor file has these */
+  { "i4",          "u8", K_INT,   1, 4, 0, 0, 0, 2 },
+  { "u4",          "u8", K_UINT,  1, 4, 0, 0, 0, 2 },
+  { "i2",          "u8", K_INT,   1, 2, 0, 0, 0, 4 },
+  { "u2",          "u8", K_UINT,  1, 2, 0, 0, 0, 4 },
 };
-#define N_TYPES (sizeof(types)/sizeof(*types))
+#define N_TYPES (ALL_TYPES-4)   /* Those of zTensor */
+#define ALL_TYPES (sizeof(types)/sizeof(*types))
 
 static inline const dtype *type_named(const char *name){
-  for(size_t i=0; name && i<N_TYPES; i++) if( strcmp(types[i].name, name)==0 ) return &types[i];
+  for(size_t i=0; name && i<ALL_TYPES; i++) if( strcmp(types[i].name, name)==0 ) return &types[i];
   return NULL;
 }
 
 static inline uint64_t size_of(const dtype *t, uint64_t elements){
-  return t->packed ? elements/2 + elements%2 : elements*t->width;
+  return t->each>1 ? elements/t->each + (elements%t->each>0) : elements*t->width;
 }
 
 /* --- Reading elements --- */
@@ -87,7 +93,12 @@ static inline number decode_float(const dtype *t, uint64_t code){
 static inline number value_at(const dtype *t, const uint8_t *p, uint64_t i, unsigned part){
   unsigned width = t->kind==K_COMPLEX ? t->width/2 : t->width;
   uint64_t u;
-  if( t->packed ) return decode_float(t, p[i/2] >> 4*(i%2) & 15);
+  if( t->each>1 ){
+    const unsigned bits = 8/t->each;
+    u = (unsigned)p[i/t->each] >> bits*(i%t->each) & ((1u<<bits)-1);
+    if( t->kind==K_FLOAT ) return decode_float(t, u);
+    return t->kind==K_INT && u>>(bits-1) ? (number)u-(1<<bits) : (number)u;
+  }
   u = load_le(p+i*t->width+part*width, width);
   switch( t->kind ){
     case K_UINT: return (number)u;
@@ -137,7 +148,7 @@ static inline bool round_e8m0(number x, number *out){
 
 /* Converts x to a type (a complex number: to its part's type); false: it cannot be converted. */
 static inline bool convert_number(const dtype *t, number x, number *out){
-  unsigned bits = 8*t->width;
+  unsigned bits = 8*t->width/t->each;
   uint64_t code = 0;
   switch( t->kind ){
     case K_BOOL: *out = x!=0; return true;

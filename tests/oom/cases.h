@@ -18,6 +18,7 @@
 #define PYTORCH "tests/formats/pytorch/"
 #define NUMPY "tests/formats/"
 #define ONNX "tests/formats/onnx/"
+#define TFLITE "tests/formats/tflite/"
 #define SMALL V12 "wheel_save_file.zt"
 #define TYPED " WHERE type NOT GLOB 'acme*'"
 
@@ -199,6 +200,14 @@ static const oom_case cases[] = {
   { .sql = "SELECT * FROM zt_check('" ONNX "hostile/external-past-end.onnx', 'full')" },
   { .sql = "SELECT * FROM zt_check('" ONNX "hostile/external-missing.onnx', 'full')" },
   { .sql = "SELECT rule, message FROM zt_check('" ONNX "hostile/depth-65.onnx')" },
+  /* TensorFlow Lite */
+  { .sql = "SELECT *, source FROM zt_files('" TFLITE "golden/float.tflite')" },
+  { .sql = "SELECT *, source, on_error FROM zt_objects(?1)", .image = TFLITE "golden/hand_subgraphs.tflite" },
+  { .sql = "SELECT *, data, hash FROM zt_components('" TFLITE "golden/external/hand.tflite') WHERE object <> 'packed'" },
+  { .sql = "SELECT * FROM zt_attributes('" TFLITE "golden/hand_quantized.tflite')" },
+  { .sql = "SELECT zt_manifest('" TFLITE "golden/hand_blocks.tflite'), zt_manifest(?1)", .image = TFLITE "golden/hand_behind.tflite" },
+  { .sql = "SELECT * FROM zt_check('" TFLITE "hostile/external-missing.tflite', 'full')" },
+  { .sql = "SELECT rule, message FROM zt_check('" TFLITE "hostile/names-large.tflite')" },
 
   { .sql = "SELECT zt_threads(3), zt_threads() FROM zt_files('" ONNX "golden/raw.onnx')" },
 

@@ -1,0 +1,67 @@
+/* msgpack of flax: msgpack.c walks the tree and has the grammar, msgpack_array.c makes objects of
+** its arrays. */
+#ifndef ZT_CONTAINER_MSGPACK_ARRAY_H
+#define ZT_CONTAINER_MSGPACK_ARRAY_H
+
+#include "container/builder.h"
+#include "core/cbor_write.h"
+#include "core/msgpack_read.h"
+#include "core/renamed_duplicates.h"
+
+#define ZT_SPEC_MSGPACK "msgpack, specification"
+#define ZT_SPEC_FLAX "flax, serialization"
+
+typedef struct zt_msgpack_state {
+  size_t items;            /* Position of the objects' items */
+} zt_msgpack_state;
+
+typedef struct zt_msgpack_scan {
+  zt_builder *b;
+  zt_error *err;
+  zt_pages in;
+  zt_error trial;          /* Between zt_msgpack_try() and zt_msgpack_tried() */
+  zt_cbor_out items;       /* A map for each object: name, shape, attributes */
+  zt_cbor_out path;        /* Bytes, not CBOR: the keys on the way */
+  zt_renamed repeats;      /* Duplicate names of arrays */
+  uint64_t kept;           /* Bytes kept of other values */
+  uint64_t most;           /* Bytes that may be kept */
+} zt_msgpack_scan;
+
+/* True if n more bytes may be kept (MP9). */
+bool zt_msgpack_may_keep(zt_msgpack_scan *s, uint64_t n);
+
+/* Append bytes of the file as they are. */
+bool zt_msgpack_push(zt_msgpack_scan *s, zt_msgpack_range bytes, zt_cbor_out *out);
+
+static inline zt_text zt_msgpack_path(const zt_msgpack_scan *s){
+  return (zt_text){ s->path.n ? (const char*)s->path.p : "", s->path.n };
+}
+
+/* Fails because something ends that has more items (MP2), unless a failure is recorded. */
+bool zt_msgpack_fail_end(zt_msgpack_scan *s, uint64_t at);
+
+/* Between these, faults of the file that s->in meets are of one value, and no failure. */
+void zt_msgpack_try(zt_msgpack_scan *s);
+void zt_msgpack_tried(zt_msgpack_scan *s);
+
+/* Append the value of a scalar of numpy (extension 3). False if it is not one that is known; then
+** nothing was appended. */
+bool zt_msgpack_put_scalar(zt_msgpack_scan *s, zt_msgpack_range in, zt_cbor_out *out);
+
+/* Add an array (extension 1) as an object named by the path. */
+bool zt_msgpack_add_array(zt_msgpack_scan *s, zt_msgpack_range in);
+
+/* True if a map, whose head was read, is an array in chunks: its first key says so. */
+bool zt_msgpack_is_chunked(zt_msgpack_scan *s, zt_msgpack_range in, const zt_msgpack_item *map);
+
+/* Add that array as an object named by the path, and move behind it. The map is depth levels
+** deep. */
+bool zt_msgpack_add_chunked(zt_msgpack_scan *s, zt_msgpack_range *in, const zt_msgpack_item *map,
+                            int depth);
+
+/* Decode, for the driver. */
+void zt_msgpack_object(const zt_container *c, uint32_t i, zt_object *out);
+void zt_msgpack_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
+                          zt_component *out);
+
+#endif
