@@ -68,8 +68,8 @@ zt_text zt_container_stem(const char *path){
 }
 
 bool zt_container_fits(const zt_container *c, const char *path){
-  return !c->named_by_path
-      || zt_text_equal(zt_container_name(c, 0), zt_container_stem(path));
+  const zt_text stem = { (const char*)c->kept.p+c->stem.at, c->stem.n };
+  return !c->named_by_path || zt_text_equal(stem, zt_container_stem(path));
 }
 
 zt_container *zt_container_ref(zt_container *c){
@@ -211,7 +211,7 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
   out->type.z = out->digest.z = out->shard.z = NULL;
   out->storage = out->element = NULL;
   out->misplaced = out->has_decoded_length = out->unsized = out->scattered = out->mixed = false;
-  out->external = out->to_end = false;
+  out->external = out->beside = out->to_end = false;
   out->field = 0;
   out->encoding = ZT_TEXT("raw");
   out->codec = ZT_CODEC_RAW;

@@ -123,7 +123,8 @@ typedef struct zt_component {
   uint64_t least;                 /* Minimum of its own decoded bytes if no layout tells */
   const char *fault_rule, *fault; /* The broken rule, and why its bytes cannot be read; or NULL */
   zt_text shard;                  /* The shard with the bytes; z NULL: this file */
-  bool external;                  /* The shard is a path of any file below this file's directory */
+  bool external;                  /* The shard is a path of any file below this file's directory, */
+  bool beside;                    /* or of one beside it, whose name this file does not choose */
   bool to_end;                    /* They end with that file; unsized until it is opened */
   uint64_t shard_size;            /* The shard's size in the manifest; not set for external ones */
   bool has_decoded_length;        /* The manifest states decoded_length, */
@@ -165,7 +166,8 @@ zt_container *zt_container_empty(zt_container *c);
 /* A new container as if emptied. NULL: out of memory, or guess.kept is 0. */
 zt_container *zt_container_prepare(zt_container_guess guess);
 
-/* False if the object takes its name from the path of opening, and this path would give another. */
+/* False if the object or shards take names from the path of opening, and this path would give
+** others. */
 bool zt_container_fits(const zt_container *c, const char *path);
 
 void zt_container_close(zt_container *c);   /* Releases a reference */

@@ -578,6 +578,7 @@ static int npy_open(zt_builder *b, const zt_head_tail *input){
    || zt_builder_keep(b, name.z, name.n, &r.name) ) goto end;
   r.attributes = at;
   r.name_length = (uint32_t)name.n;
+  c->stem = (zt_key){ r.name, r.name_length };
   c->manifest = zt_manifest_map(at+header, 0);
   zt_npy_add(b, &r, shape, &duplicate);
 end:
