@@ -15,7 +15,8 @@
   FORMAT(npz) \
   FORMAT(pytorch) \
   FORMAT(onnx) \
-  FORMAT(tensorflow)
+  FORMAT(tensorflow) \
+  FORMAT(matlab)
 
 #define DRIVER_DECLARE(name) extern const zt_driver zt_driver_##name;
 DRIVER_TABLE(DRIVER_DECLARE)

@@ -8,7 +8,7 @@
 **
 **   HDF5                    its signature, at offset 0 or at a power of two from 512 on
 **                           (HDF5 File Format Specification 3.0, section II.A)
-**   MATLAB                  its header's text (MAT-File Format, level 5 and 7.3, which is HDF5)
+**   MATLAB                  its header's text (MAT-File Format, level 7.3, which is HDF5)
 **   TensorFlow Lite         the flatbuffer's identifier, TFL3
 **   GGML                    the magic numbers before GGUF
 **   pickle                  PROTO, then FRAME or an opcode that makes a value, and STOP at the end;
@@ -67,8 +67,7 @@ static bool foreign_is_pickle(const zt_head_tail *input){
 
 /* The name of an unsupported format; NULL: unknown. */
 static const char *foreign_format(const zt_head_tail *input, zt_error *err){
-  if( foreign_begins_with_text(input, "MATLAB 5.0 MAT-f")
-   || foreign_begins_with_text(input, "MATLAB 7.3 MAT-f") ) return "a file of MATLAB";
+  if( foreign_begins_with_text(input, "MATLAB 7.3 MAT-f") ) return "a file of MATLAB";
   if( foreign_is_tflite(input) ) return "a file of TensorFlow Lite";
   if( foreign_is_ggml(input) ) return "a file of GGML before GGUF";
   if( foreign_is_pickle(input) ) return "a plain pickle";

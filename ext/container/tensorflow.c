@@ -24,8 +24,8 @@
 **   TB5  the file of data is one of num_shards
 **
 ** A tensor is listed if its place is wrong (TB4, TB5), its shape is unknown or too large, or its
-** type is not known. crc32c, masked as in LevelDB, is that of the stored bytes; that of text is not, and
-** is not shown. A partitioned variable has no bytes of its own.
+** type is not known. crc32c, masked as in LevelDB, is that of the stored bytes; that of text is
+** not, and is not shown. A partitioned variable has no bytes of its own.
 */
 #include "container/dtype.h"
 #include "container/leveldb_table.h"
