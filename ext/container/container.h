@@ -130,7 +130,8 @@ typedef struct zt_component {
   /* For ZT_CODEC_NUMBERS, which has no bytes to skip of its own: */
   const zt_dtype *number;         /* Type of the stored numbers */
   bool number_big;                /* They are big-endian */
-  zt_codec_id number_codec;       /* How their bytes are encoded, with bytes to skip there */
+  zt_codec_id number_codec;       /* ZT_CODEC_RAW or _ZLIB: how they are encoded, with bytes to
+                                  ** skip there */
   uint64_t number_skip, number_behind;
   uint64_t least;                 /* Minimum of its own decoded bytes if no layout tells */
   const char *fault_rule, *fault; /* The broken rule, and why its bytes cannot be read; or NULL */

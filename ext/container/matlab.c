@@ -19,12 +19,13 @@
 **            | class length names matrix* ; 3, object: the name of its class, then as a struct
 **            | text                       ; 4, char
 **            | rows columns real imag?    ; 5, sparse: indices of rows, starts of columns, values
-**            | real imag?                 ; 6 double, 7 single, 8 to 15 i8 u8 i16 u16 i32 u32 i64 u64
+**            | real imag?                 ; 6 double, 7 single, 8 to 15 integers: i8 u8 i16 ... u64
 **            | matrix                     ; 16, function
 **   opaque  := flags text text text matrix   ; 17: variable, system, class
 **
-** Numbers may be stored as another type than their class's, which encodings convert. Types of parts:
-** 1 i8, 2 u8, 3 i16, 4 u16, 5 i32, 6 u32, 7 f32, 9 f64, 12 i64, 13 u64, 16 to 18 UTF-8, 16, 32.
+** Numbers may be stored as another type than their class's, which encodings convert. The types of
+** parts are 1 i8, 2 u8, 3 i16, 4 u16, 5 i32, 6 u32, 7 f32, 9 f64, 12 i64, 13 u64, and 16 to 18,
+** UTF-8, UTF-16 and UTF-32.
 **
 **   ML1  the header is complete, of version 0x0100 and of a known byte order
 **   ML2  an element lies within what it is in
@@ -37,8 +38,9 @@
 **   ML9  paths, texts and records take at most MATLAB_SPARE plus MATLAB_TIMES the file's size
 **   ML10 a part has whole numbers
 **
-** Arrays of numbers are objects, in the order of the file. Text is an attribute; so are empty structs
-** and cells, functions and objects of classes. Functions and opaque objects are not entered.
+** Arrays of numbers are objects, in the order of the file. Texts are attributes; so are empty
+** structs and cells, functions and objects of classes. Functions and opaque objects are not
+** entered.
 */
 #include "container/matlab.h"
 
@@ -79,15 +81,6 @@ static const zt_rule matlab_rules[] = {
 };
 
 enum { MATLAB_INT8 = 1, MATLAB_INT32 = 5, MATLAB_UINT32 = 6 };
-
-bool zt_matlab_may_keep(zt_matlab_scan *s, uint64_t n){
-  if( n<=s->most-s->metadata ){
-    s->metadata += n;
-    return true;
-  }
-  zt_break(s->err, "ML9", "its paths, texts and arrays take more than %llu bytes", s->most);
-  return false;
-}
 
 /* --- Heads of matrices --- */
 
@@ -228,7 +221,8 @@ static bool matlab_read_part(zt_matlab_scan *s, const zt_matlab_head *m, uint32_
 static bool matlab_numeric(zt_matlab_scan *s, const zt_matlab_head *m){
   zt_matlab_part parts[ZT_MATLAB_PARTS];
   if( !m->complex ){
-    return matlab_read_part(s, m, ZT_MATLAB_ROLE_DATA, true, parts) && zt_matlab_add(s, m, parts, 1);
+    return matlab_read_part(s, m, ZT_MATLAB_ROLE_DATA, true, parts)
+        && zt_matlab_add(s, m, parts, 1);
   }
   return matlab_read_part(s, m, ZT_MATLAB_ROLE_REAL, false, parts)
       && matlab_read_part(s, m, ZT_MATLAB_ROLE_IMAG, true, parts+1)
@@ -398,11 +392,12 @@ static bool matlab_matrix(zt_matlab_scan *s, const zt_matlab_tag *tag, bool vari
   }
   if( (s->steps++ & MATLAB_POLL)==0 && zt_interrupt_check(s->in.interrupt, s->err) ) return false;
   if( tag->size==0 ){
+    const zt_matlab_tag nothing = { .type = 9, .data = tag->data };
     zt_matlab_part part;
     m.class = ZT_MATLAB_DOUBLE;
     m.shaped = true;
     m.rank = 2;
-    matlab_set_part(s, &(zt_matlab_tag){ .type = 9, .data = tag->data }, ZT_MATLAB_ROLE_DATA, &part);
+    matlab_set_part(s, &nothing, ZT_MATLAB_ROLE_DATA, &part);
     return zt_matlab_add(s, &m, &part, 1);
   }
   if( !matlab_read_head(s, variable, &m) || !matlab_content(s, &m, depth) ) return false;
@@ -496,7 +491,9 @@ static int matlab_open(zt_builder *b, const zt_head_tail *input){
   b->container->version = ZT_TEXT("5");
   b->container->rules = ZT_RULE_VIEWS;
   b->container->begin = MATLAB_HEADER;
-  if( matlab_read_header(s, header)==SQLITE_OK && matlab_elements(s) ) matlab_keep_values(s, header);
+  if( matlab_read_header(s, header)==SQLITE_OK && matlab_elements(s) ){
+    matlab_keep_values(s, header);
+  }
   zt_matlab_close(&s->in);
   zt_cbor_out_clear(&s->path);
   zt_cbor_out_clear(&s->values);
@@ -526,8 +523,8 @@ static zt_probe matlab_probe(const zt_head_tail *input, zt_error *err){
 **   objects      arrays of numbers, by their dotted path, in the order of the file
 **   of objects   `class`, MATLAB's; `global`
 **   components   one, `data`; complex: `real` and `imag`. Sparse: `indices`, `indptr`, `values`.
-**                Compressed elements are `zlib`. Numbers stored as another type than their class's are
-**                `matlab.uint8` and so on; `byte_order` may be `big`
+**                Compressed elements are `zlib`. Numbers stored as another type than their
+**                class's are `matlab.uint8` and so on; `byte_order` may be `big`
 */
 const zt_driver zt_driver_matlab = {
   .name = "matlab",

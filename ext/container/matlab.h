@@ -53,8 +53,8 @@ typedef struct zt_matlab_scan {
   zt_cbor_out values;       /* Attributes: pairs of a map */
   uint64_t metadata, most;  /* ML9 */
   uint64_t packed_end;      /* Length of the compressed element's content */
-  uint32_t attributes[ZT_MATLAB_UINT64+2][2];   /* Kept attributes of a class, global or not, plus 1;
-                                            ** 0: not kept yet. The last class is `logical` */
+  uint32_t attributes[ZT_MATLAB_UINT64+2][2];   /* Kept attributes of a class, global or not, plus
+                                            ** 1; 0: not kept yet. The last class is `logical` */
   zt_renamed repeats;
   uint32_t steps;           /* Counts up to a check for an interrupt */
 } zt_matlab_scan;

@@ -1,7 +1,7 @@
 /* Elements of a MATLAB file. See matlab_input.h; matlab.c has the grammar. */
 #include "container/matlab_input.h"
 
-#define MATLAB_POLL ((uint64_t)4 << 20)   /* Decoded bytes between two checks for an interrupt */
+#define MATLAB_WORK ((uint64_t)4 << 20)   /* Decoded bytes between two checks for an interrupt */
 #define MATLAB_ZLIB_HEAD 2
 #define MATLAB_ZLIB_LEAST 8   /* Bytes of the shortest stream: head, an empty block, checksum */
 
@@ -99,7 +99,7 @@ bool zt_matlab_pass(zt_matlab_in *in, uint64_t to){
     const size_t n = to-in->at<sizeof(dropped) ? (size_t)(to-in->at) : sizeof(dropped);
     if( !matlab_inflate(in, dropped, n) ) return false;
     work += n;
-    if( work<MATLAB_POLL ) continue;
+    if( work<MATLAB_WORK ) continue;
     work = 0;
     if( zt_interrupt_check(in->interrupt, in->err) ) return false;
   }

@@ -46,6 +46,15 @@ typedef struct matlab_record {
   bool logical, complex, shaped;
 } matlab_record;
 
+bool zt_matlab_may_keep(zt_matlab_scan *s, uint64_t n){
+  if( n<=s->most-s->metadata ){
+    s->metadata += n;
+    return true;
+  }
+  zt_break(s->err, "ML9", "its paths, texts and arrays take more than %llu bytes", s->most);
+  return false;
+}
+
 unsigned zt_matlab_width(uint32_t type){
   return type<MATLAB_TYPES ? matlab_types[type].width : 0;
 }
@@ -85,7 +94,8 @@ static bool matlab_add_name(zt_matlab_scan *s, uint32_t record){
   if( zt_container_find(c, name)>=0
    && zt_renamed_name(&s->repeats, &c->names, c->kept.p, name, &name, s->err) ) return false;
   if( zt_builder_keep(s->b, name.z, name.n, &at) ) return false;
-  return !zt_builder_object(s->b, (zt_text){ (const char*)c->kept.p+at, name.n }, record, &duplicate);
+  name.z = (const char*)c->kept.p+at;
+  return !zt_builder_object(s->b, name, record, &duplicate);
 }
 
 bool zt_matlab_add(zt_matlab_scan *s, const zt_matlab_head *m, const zt_matlab_part *parts,
@@ -126,6 +136,9 @@ static const zt_dtype *matlab_dtype(const matlab_record *r){
 
 static void matlab_set_layout(const matlab_record *r, zt_object *out){
   const zt_dtype *dtype = matlab_dtype(r);
+  if( r->complex && dtype->class==ZT_FLOAT ){
+    out->type = dtype->width==8 ? ZT_TEXT("complex128") : ZT_TEXT("complex64");
+  }
   out->format = ZT_TEXT("dense");
   out->layout = ZT_LAYOUT_DENSE;
   if( r->class==ZT_MATLAB_SPARSE ){
@@ -134,7 +147,6 @@ static void matlab_set_layout(const matlab_record *r, zt_object *out){
     if( r->complex ) out->no_values = "complex sparse matrices are not put together";
   }else if( r->complex && dtype->class==ZT_FLOAT ){
     out->layout = ZT_LAYOUT_COMPLEX_PARTS;
-    out->type = dtype->width==8 ? ZT_TEXT("complex128") : ZT_TEXT("complex64");
   }else if( r->complex ){
     out->format = ZT_TEXT("matlab.complex");
     out->layout = ZT_LAYOUT_UNKNOWN;
@@ -156,7 +168,8 @@ void zt_matlab_object(const zt_container *c, uint32_t i, zt_object *out){
   }
   out->unshaped = true;
   out->layout = ZT_LAYOUT_UNKNOWN;
-  out->why_unknown = "it has a negative dimension, more than 64 of them, or more than 2^64 elements";
+  out->why_unknown = "it has a negative dimension, more than 64 of them, or more than 2^64"
+                     " elements";
 }
 
 /* Set encoding and codec of numbers that are stored as another type than the component's (ML10). */

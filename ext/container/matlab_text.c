@@ -89,8 +89,8 @@ static bool matlab_put_units(const uint32_t *units, size_t n, size_t step, zt_cb
   return true;
 }
 
-/* Append the rows of a column-major matrix: one as a text, several as an array. False if they are no
-** text. */
+/* Append the rows of a column-major matrix: one as a text, several as an array. False if they are
+** no text. */
 static bool matlab_put_rows(zt_matlab_scan *s, const zt_matlab_head *m, const matlab_text *t){
   const uint64_t rows = m->shaped && m->rank && m->shape[0]>1 ? m->shape[0] : 1;
   const size_t begun = s->values.n;
@@ -127,8 +127,8 @@ bool zt_matlab_add_text(zt_matlab_scan *s, const zt_matlab_head *m){
   matlab_text t = { .sound = false };
   bool ok;
   if( m->end-s->in.at>=8 && !zt_matlab_next(&s->in, m->end, &tag) ) return false;
-  /* A byte becomes up to two of UTF-8; a row may have its own head */
-  if( tag.size>s->most || !zt_matlab_may_keep(s, 5*tag.size) ) return zt_matlab_may_keep(s, s->most);
+  /* A byte becomes up to two of UTF-8, and each row has its own head */
+  if( !zt_matlab_may_keep(s, 5*tag.size) ) return false;
   ok = matlab_put_text(s, m, &tag, &t);
   sqlite3_free(t.bytes);
   sqlite3_free(t.units);

@@ -294,12 +294,12 @@ static const char *tensorflow_fault(const tensorflow_state *state, const tensorf
   return NULL;
 }
 
-/* The name of a file of data, owned. NULL: out of memory. A BLOB has no name to begin with. */
+/* The name of a file of data, owned. NULL: out of memory. */
 static char *tensorflow_shard_name(const zt_container *c, int64_t shard){
   const tensorflow_state *state = c->state;
-  return sqlite3_mprintf("%.*s%sdata-%05lld-of-%05lld", (int)c->stem.n,
-                         (const char*)c->kept.p+c->stem.at, c->stem.n ? "." : "",
-                         (sqlite3_int64)shard, (sqlite3_int64)state->shards);
+  return sqlite3_mprintf("%.*s.data-%05lld-of-%05lld", (int)c->stem.n,
+                         (const char*)c->kept.p+c->stem.at, (sqlite3_int64)shard,
+                         (sqlite3_int64)state->shards);
 }
 
 /* The index of a file of data among the shards, which is added if need be. */
@@ -441,10 +441,9 @@ static bool tensorflow_scan_table(tensorflow_scan *s, zt_leveldb *table){
 /* Keep X, the name of the index without its extension. */
 static int tensorflow_keep_stem(zt_builder *b){
   zt_container *c = b->container;
-  const char *path = zt_source_path(b->source);
-  const zt_text stem = path ? zt_container_stem(path) : (zt_text){ NULL, 0 };
-  uint32_t at = 0;
-  c->named_by_path = path!=NULL;
+  const zt_text stem = zt_container_stem(zt_source_path(b->source));
+  uint32_t at;
+  c->named_by_path = true;
   if( zt_builder_keep(b, stem.z, stem.n, &at) ) return b->err->rc;
   c->stem = (zt_key){ at, (uint32_t)stem.n };
   return SQLITE_OK;

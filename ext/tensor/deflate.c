@@ -15,8 +15,8 @@
 #define DEFLATE_FLUSH 16u                   /* More than the bytes that end a frame but the last */
 #define DEFLATE_MEMORY 8                    /* zlib's default, and Python's */
 
-#define ZLIB_HEAD 2
-#define ZLIB_CHECKSUM 4
+#define DEFLATE_ZLIB_HEAD 2
+#define DEFLATE_ZLIB_SUM 4
 
 typedef struct deflate_decoder {
   zt_payload payload;
@@ -66,21 +66,20 @@ static int deflate_refill(deflate_decoder *d, zt_error *err){
 /* Compare the checksum behind a stream of zlib. */
 static int deflate_check_sum(const deflate_decoder *d, zt_error *err){
   const zt_component *component = d->payload.component;
-  uint8_t stored[ZLIB_CHECKSUM];
-  if( zt_source_read(d->payload.source, component->offset+component->length-ZLIB_CHECKSUM, stored,
-                     ZLIB_CHECKSUM, err) || zt_be(stored, ZLIB_CHECKSUM)==d->checksum ){
-    return err->rc;
-  }
+  uint8_t stored[DEFLATE_ZLIB_SUM];
+  const uint64_t at = component->offset+component->length-DEFLATE_ZLIB_SUM;
+  if( zt_source_read(d->payload.source, at, stored, DEFLATE_ZLIB_SUM, err)
+   || zt_be(stored, DEFLATE_ZLIB_SUM)==d->checksum ) return err->rc;
   return zt_break(err, "E2", "zlib: the checksum is %08x, and %08x is stored",
-                  (unsigned)d->checksum, (unsigned)zt_be(stored, ZLIB_CHECKSUM));
+                  (unsigned)d->checksum, (unsigned)zt_be(stored, DEFLATE_ZLIB_SUM));
 }
 
 /* Where the stream ends, the stored bytes must end too. */
 static int deflate_check_end(const deflate_decoder *d, size_t behind, zt_error *err){
   uint64_t more = behind+d->in.n+(d->payload.component->length-d->read);
-  if( d->zlib && more==ZLIB_CHECKSUM ) return deflate_check_sum(d, err);
-  if( d->zlib && more<ZLIB_CHECKSUM ) return zt_break(err, "E2", "zlib: there is no checksum");
-  if( d->zlib ) more -= ZLIB_CHECKSUM;
+  if( d->zlib && more==DEFLATE_ZLIB_SUM ) return deflate_check_sum(d, err);
+  if( d->zlib && more<DEFLATE_ZLIB_SUM ) return zt_break(err, "E2", "zlib: there is no checksum");
+  if( d->zlib ) more -= DEFLATE_ZLIB_SUM;
   if( more==0 ) return SQLITE_OK;
   return zt_break(err, "E2", "deflate: %llu bytes follow behind the stream's end",
                   (unsigned long long)more);
@@ -107,21 +106,21 @@ static int deflate_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got
   return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
 }
 
-static int zlib_open(const zt_payload *p, zt_decoder **out, zt_error *err){
+static int deflate_open_zlib(const zt_payload *p, zt_decoder **out, zt_error *err){
   const zt_component *component = p->component;
-  uint8_t head[ZLIB_HEAD];
+  uint8_t head[DEFLATE_ZLIB_HEAD];
   deflate_decoder *d;
   *out = NULL;
-  if( component->length<ZLIB_HEAD+ZLIB_CHECKSUM ){
+  if( component->length<DEFLATE_ZLIB_HEAD+DEFLATE_ZLIB_SUM ){
     return zt_break(err, "E2", "zlib: %llu bytes are too few for a stream", component->length);
   }
-  if( zt_source_read(p->source, component->offset, head, ZLIB_HEAD, err) ) return err->rc;
+  if( zt_source_read(p->source, component->offset, head, DEFLATE_ZLIB_HEAD, err) ) return err->rc;
   if( (head[0] & 15)!=Z_DEFLATED || (head[0]*256u+head[1])%31 || (head[1] & 0x20) ){
     return zt_break(err, "E2", "zlib: %02x%02x is no head of a stream", head[0], head[1]);
   }
   if( deflate_open(p, out, err) ) return err->rc;
   d = *out;
-  d->read = ZLIB_HEAD;
+  d->read = DEFLATE_ZLIB_HEAD;
   d->zlib = true;
   d->checksum = adler32(0, NULL, 0);
   return SQLITE_OK;
@@ -184,5 +183,5 @@ const zt_encoding zt_encoding_deflate = {
 };
 
 const zt_encoding zt_encoding_zlib = {
-  .name = "zlib", .open = zlib_open, .next = deflate_next, .close = deflate_close
+  .name = "zlib", .open = deflate_open_zlib, .next = deflate_next, .close = deflate_close
 };

@@ -18,8 +18,8 @@ NAMES = {"f8": "f64", "f4": "f32", "c16": "complex128", "c8": "complex64", "b1":
 class Reader:
     """Notes what scipy read, in the order of the file: arrays of numbers as tensors, all else as attributes."""
 
-    def __init__(self, record):
-        self.record = record
+    def __init__(self, record, flags):
+        self.record, self.flags = record, flags
 
     def walk(self, path, value, typed):
         """typed: the same with MATLAB's types, of which scipy drops imaginary parts."""
@@ -55,8 +55,10 @@ class Reader:
         dense = value.toarray()
         if dense.dtype.kind in "iu":    # As scipy stored them; MATLAB has doubles
             dense = dense.astype("f8")
+        if path in self.flags:          # scipy does not tell sparse booleans
+            dense = dense.astype(bool)
         known = dense.dtype.kind != "c"
-        self.record.tensor(path, "matlab.sparse", NAMES[dense.dtype.str[1:]] if known else None, value.shape, dense.tobytes() if known else None,
+        self.record.tensor(path, "matlab.sparse", NAMES[dense.dtype.str[1:]], value.shape, dense.tobytes() if known else None,
                            components=3 if known else 4, attributes={"class": "sparse"})
 
     def numbers(self, path, value):
@@ -66,9 +68,9 @@ class Reader:
                            components=1 + (part != code), attributes={"class": "logical" if code == "b1" else CLASSES[part]})
 
 
-def note(path):
+def note(path, flags):
     record = Record(path, "matlab", "5")
-    reader = Reader(record)
+    reader = Reader(record, flags)
     with warnings.catch_warnings(action="ignore"):
         typed = scipy.io.loadmat(path, mat_dtype=True)
     for name, value in scipy.io.loadmat(path).items():
@@ -109,7 +111,7 @@ def main(folder):
         for kind, how in (("", {}), ("_deflated", {"do_compression": True}), ("_columns", {"oned_as": "column", "long_field_names": True})):
             path = folder / f"{name}{kind}.mat"
             scipy.io.savemat(path, values, format="5", **how)
-            note(path)
+            note(path, {key for key, value in values.items() if scipy.sparse.issparse(value) and value.dtype == bool})
 
 
 main(sys.argv[1])

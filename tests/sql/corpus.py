@@ -11,7 +11,7 @@ from support import ROOT
 FORMATS = ROOT / "tests" / "formats"
 GOLDEN, HOSTILE = FORMATS / "ztensor" / "golden", FORMATS / "ztensor" / "hostile"
 # Where an object's values are: the first of these roles that it has gives its dtype and type.
-VALUE_ROLES = ("data", "values", "packed_weight")
+VALUE_ROLES = ("data", "values", "packed_weight", "real")
 # Formats whose values the model knows, though expected.json leaves them open.
 QUANTIZED = ("quantized_group", "zt.quant_group/1", "zt.mx/1")
 WIDTHS = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, "i8": 1,
@@ -79,8 +79,8 @@ def seen(expected, how):
         return expected
     if expected["container"] == "npy":
         return {**expected, "objects": [{**object, "name": "data"} for object in expected["objects"]]}
-    stem = len(Path(expected["file"]).stem) + 1
-    return {**expected, "objects": [{**object, "components": [{**c, "shard": c["shard"][stem:]} for c in object["components"]]}
+    stem = len(Path(expected["file"]).stem)
+    return {**expected, "objects": [{**object, "components": [{**c, "shard": "data" + c["shard"][stem:]} for c in object["components"]]}
                                     for object in expected["objects"]]}
 
 
@@ -215,7 +215,7 @@ def object_row(path, object):
     by_role = {c["name"]: c for c in parts}
     holder = next((by_role[role] for role in VALUE_ROLES if role in by_role), None)
     return (path, object["name"], object["format"],
-            holder and holder["dtype"], holder and logical_type(holder),
+            holder and holder["dtype"], (holder and holder["name"] == "real" and object["type"]) or (holder and logical_type(holder)),
             object["shape"], len(object["shape"]), integer(object["elements"])[0], len(parts),
             total([c["length"] for c in parts]), total([decoded_length(object, c) for c in parts]),
             plain(object["attributes"] or {}))

@@ -29,9 +29,8 @@ def archive(members, method=zipfile.ZIP_STORED):
 def unsupported():
     yield "HDF5", HDF5, "a file of HDF5"
     yield "Keras before 3, with bytes of the user", bytes(512) + HDF5, "a file of HDF5"
-    for version in ("5.0", "7.3"):
-        head = f"MATLAB {version} MAT-file, Platform: GLNXA64".encode().ljust(124) + b"\x00\x01IM"
-        yield f"MATLAB {version}", head + (HDF5 if version == "7.3" else bytes(64)), "a file of MATLAB"
+    head = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\x00\x02IM"
+    yield "MATLAB 7.3", head + HDF5, "a file of MATLAB"
     yield "TensorFlow Lite", struct.pack("<I4s", 28, b"TFL3") + bytes(100), "a file of TensorFlow Lite"
     for magic in (b"ggml", b"ggmf", b"ggjt"):
         yield magic.decode(), magic[::-1] + bytes(60), "a file of GGML before GGUF"
