@@ -68,8 +68,8 @@ zt_text zt_container_stem(const char *path){
 }
 
 bool zt_container_fits(const zt_container *c, const char *path){
-  return !c->named_by_path
-      || zt_text_equal(zt_container_name(c, 0), zt_container_stem(path));
+  const zt_text stem = { (const char*)c->kept.p+c->stem.at, c->stem.n };
+  return !c->named_by_path || zt_text_equal(stem, zt_container_stem(path));
 }
 
 zt_container *zt_container_ref(zt_container *c){
@@ -182,6 +182,18 @@ bool zt_object_count(zt_object *object){
   return fits || empty;
 }
 
+/* They equal row-major ones unless two dimensions exceed 1. */
+void zt_object_set_column_major(zt_object *object){
+  uint64_t stride = 1, long_ones = 0;
+  if( object->elements==0 ) return;
+  for(uint32_t d=0; d<object->rank; d++){
+    object->strides[d] = stride;
+    stride *= object->shape[d];
+    long_ones += object->shape[d]>1;
+  }
+  object->has_strides = long_ones>1;
+}
+
 void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   assert( i<c->objects.n );
   out->index = i;
@@ -211,7 +223,7 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
   out->type.z = out->digest.z = out->shard.z = NULL;
   out->storage = out->element = NULL;
   out->misplaced = out->has_decoded_length = out->unsized = out->scattered = out->mixed = false;
-  out->external = out->to_end = false;
+  out->external = out->beside = out->to_end = false;
   out->field = out->pieces = 0;
   out->encoding = ZT_TEXT("raw");
   out->codec = ZT_CODEC_RAW;
@@ -254,7 +266,8 @@ bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_
 
 bool zt_component_values(const zt_container *c, uint32_t object, zt_component *out){
   static const zt_text roles[] = {
-    ZT_TEXT_INIT("data"), ZT_TEXT_INIT("values"), ZT_TEXT_INIT("packed_weight")
+    ZT_TEXT_INIT("data"), ZT_TEXT_INIT("values"), ZT_TEXT_INIT("packed_weight"),
+    ZT_TEXT_INIT("real")
   };
   for(size_t i=0; i<sizeof(roles)/sizeof(*roles); i++){
     if( zt_component_find(c, object, roles[i], out) ) return true;

@@ -35,6 +35,7 @@ typedef enum zt_layout_id {
   ZT_LAYOUT_QUANTIZED_GROUP, ZT_LAYOUT_MX, ZT_LAYOUT_QUANT_GROUP,
   ZT_LAYOUT_COO_LINEAR, ZT_LAYOUT_COO_ROWS,   /* Flat indices; a row of coordinates per value */
   ZT_LAYOUT_GGML,   /* ggml's blocks, of the type `blocks` */
+  ZT_LAYOUT_COMPLEX_PARTS,   /* Real and imaginary parts in components of their own */
   ZT_LAYOUT_COUNT
 } zt_layout_id;
 
@@ -45,6 +46,8 @@ typedef enum zt_codec_id {
   ZT_CODEC_PROTOBUF_UNPACKED,   /* A field that occurs once for each number */
   ZT_CODEC_KEPT,                /* The container keeps the decoded bytes */
   ZT_CODEC_PIECES,              /* They lie as they are in several places, which it keeps */
+  ZT_CODEC_ZLIB,
+  ZT_CODEC_NUMBERS,             /* Numbers of another type than the component's */
   ZT_CODEC_COUNT
 } zt_codec_id;
 
@@ -72,7 +75,7 @@ typedef struct zt_object {
   uint32_t rank;                  /* 0 to ZT_MAX_RANK */
   uint64_t shape[ZT_MAX_RANK];    /* The first rank are set */
   bool unshaped;                  /* Shape and layout are unknown; rank and shape are a scalar's */
-  zt_text type;                   /* The logical type if no component has it; else z is NULL */
+  zt_text type;                   /* The logical type if no component has it; else z NULL */
   const char *why_unknown;        /* Static: why the layout is unknown; NULL: it has no meaning */
   const char *no_values;          /* Why a sound tensor, of unknown layout, has no values; static or
                                   ** borrowed. NULL: it should have some */
@@ -94,6 +97,9 @@ bool zt_object_count(zt_object *object);
 typedef struct zt_piece {
   uint64_t offset, end;
 } zt_piece;
+/* Set the strides of column-major elements, unless they are row-major ones too. Shape and elements
+** are set. */
+void zt_object_set_column_major(zt_object *object);
 
 /* Fields that a caller wants of a component. */
 enum {
@@ -128,10 +134,17 @@ typedef struct zt_component {
   uint32_t pieces;                /* Their number */
   uint64_t skip, behind;          /* Decoded bytes in front and behind that only the digest
                                   ** covers */
+  /* For ZT_CODEC_NUMBERS, which has no bytes to skip of its own: */
+  const zt_dtype *number;         /* Type of the stored numbers */
+  bool number_big;                /* They are big-endian */
+  zt_codec_id number_codec;       /* ZT_CODEC_RAW or _ZLIB: how they are encoded, with bytes to
+                                  ** skip there */
+  uint64_t number_skip, number_behind;
   uint64_t least;                 /* Minimum of its own decoded bytes if no layout tells */
   const char *fault_rule, *fault; /* The broken rule, and why its bytes cannot be read; or NULL */
   zt_text shard;                  /* The shard with the bytes; z NULL: this file */
-  bool external;                  /* The shard is a path of any file below this file's directory */
+  bool external;                  /* The shard is a path of any file below this file's directory, */
+  bool beside;                    /* or of one beside it, whose name this file does not choose */
   bool to_end;                    /* They end with that file; unsized until it is opened */
   uint64_t shard_size;            /* The shard's size in the manifest; not set for external ones */
   bool has_decoded_length;        /* The manifest states decoded_length, */
@@ -173,7 +186,8 @@ zt_container *zt_container_empty(zt_container *c);
 /* A new container as if emptied. NULL: out of memory, or guess.kept is 0. */
 zt_container *zt_container_prepare(zt_container_guess guess);
 
-/* False if the object takes its name from the path of opening, and this path would give another. */
+/* False if the object or shards take names from the path of opening, and this path would give
+** others. */
 bool zt_container_fits(const zt_container *c, const char *path);
 
 void zt_container_close(zt_container *c);   /* Releases a reference */
@@ -225,8 +239,8 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
 /* Decode the whole component with that role; false if there is none. */
 bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_component *out);
 
-/* Decode the whole component with an object's values: data, values or packed_weight; false if there
-** is none. */
+/* Decode the whole component with an object's values: data, values, packed_weight or real; false if
+** there is none. */
 bool zt_component_values(const zt_container *c, uint32_t object, zt_component *out);
 
 /* Another file with bytes of components. */

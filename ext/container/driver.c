@@ -16,7 +16,9 @@
   FORMAT(pytorch) \
   FORMAT(onnx) \
   FORMAT(tflite) \
-  FORMAT(msgpack)
+  FORMAT(msgpack) \
+  FORMAT(tensorflow) \
+  FORMAT(matlab)
 
 #define DRIVER_DECLARE(name) extern const zt_driver zt_driver_##name;
 DRIVER_TABLE(DRIVER_DECLARE)

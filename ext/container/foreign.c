@@ -8,8 +8,7 @@
 **
 **   HDF5                    its signature, at offset 0 or at a power of two from 512 on
 **                           (HDF5 File Format Specification 3.0, section II.A)
-**   MATLAB                  its header's text (MAT-File Format, level 5 and 7.3, which is HDF5)
-**   TensorFlow's index      an SSTable's footer, and an empty first key
+**   MATLAB                  its header's text (MAT-File Format, level 7.3, which is HDF5)
 **   GGML                    the magic numbers before GGUF
 **   pickle                  PROTO, then FRAME or an opcode that makes a value, and STOP at the end;
 **                           before protocol 2 one of some known beginnings, and STOP
@@ -34,11 +33,6 @@ static bool foreign_is_hdf5(const zt_head_tail *input, zt_error *err){
     if( at>UINT64_MAX/2 ) break;
   }
   return false;
-}
-
-/* The first entry's key shares no bytes and has none of its own. */
-static bool foreign_is_tensorflow(const zt_head_tail *input){
-  return zt_head_is(input, "\0\0", 2) && zt_tail_is(input, "\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8);
 }
 
 static bool foreign_is_ggml(const zt_head_tail *input){
@@ -68,9 +62,7 @@ static bool foreign_is_pickle(const zt_head_tail *input){
 
 /* The name of an unsupported format; NULL: unknown. */
 static const char *foreign_format(const zt_head_tail *input, zt_error *err){
-  if( foreign_begins_with_text(input, "MATLAB 5.0 MAT-f")
-   || foreign_begins_with_text(input, "MATLAB 7.3 MAT-f") ) return "a file of MATLAB";
-  if( foreign_is_tensorflow(input) ) return "the index of a TensorFlow checkpoint";
+  if( foreign_begins_with_text(input, "MATLAB 7.3 MAT-f") ) return "a file of MATLAB";
   if( foreign_is_ggml(input) ) return "a file of GGML before GGUF";
   if( foreign_is_pickle(input) ) return "a plain pickle";
   return foreign_is_hdf5(input, err) ? "a file of HDF5" : NULL;

@@ -466,17 +466,6 @@ static zt_npy_record npy_record_of(const zt_container *c, uint32_t i){
   return r;
 }
 
-/* Column-major strides. They equal row-major ones unless two dimensions exceed 1. */
-static void npy_set_strides(zt_object *out){
-  uint64_t stride = 1, long_ones = 0;
-  for(uint32_t d=0; d<out->rank; d++){
-    out->strides[d] = stride;
-    stride *= out->shape[d];
-    long_ones += out->shape[d]>1;
-  }
-  out->has_strides = long_ones>1;
-}
-
 void zt_npy_object(const zt_container *c, uint32_t i, zt_object *out){
   zt_npy_record r = npy_record_of(c, i);
   out->rank = 0;
@@ -490,7 +479,7 @@ void zt_npy_object(const zt_container *c, uint32_t i, zt_object *out){
   out->rank = r.npy.rank;
   memcpy(out->shape, c->kept.p+c->objects.a[i]+sizeof(r), r.npy.rank*sizeof(*out->shape));
   zt_object_count(out);
-  if( r.npy.fortran && out->elements>0 ) npy_set_strides(out);
+  if( r.npy.fortran ) zt_object_set_column_major(out);
   if( r.attributes ) out->attributes = zt_manifest_map(r.attributes, 0);
 }
 
@@ -578,6 +567,7 @@ static int npy_open(zt_builder *b, const zt_head_tail *input){
    || zt_builder_keep(b, name.z, name.n, &r.name) ) goto end;
   r.attributes = at;
   r.name_length = (uint32_t)name.n;
+  c->stem = (zt_key){ r.name, r.name_length };
   c->manifest = zt_manifest_map(at+header, 0);
   zt_npy_add(b, &r, shape, &duplicate);
 end:

@@ -56,11 +56,12 @@ const zt_rule zt_rules_json[] = {
 };
 
 const zt_rule zt_rules_protobuf[] = {
-  ZT_ERROR("PB1", "protobuf-varint", "a varint has at most 10 bytes and 64 bits (ONNX)",
+  ZT_ERROR("PB1", "protobuf-varint",
+           "a varint has at most 10 bytes and 64 bits (ONNX, TensorFlow)", RULE_PROTOBUF),
+  ZT_ERROR("PB2", "protobuf-field",
+           "a field has a valid number and a valid wire type (ONNX, TensorFlow)", RULE_PROTOBUF),
+  ZT_ERROR("PB3", "protobuf-length", "no field ends beyond its message (ONNX, TensorFlow)",
            RULE_PROTOBUF),
-  ZT_ERROR("PB2", "protobuf-field", "a field has a valid number and a valid wire type (ONNX)",
-           RULE_PROTOBUF),
-  ZT_ERROR("PB3", "protobuf-length", "no field ends beyond its message (ONNX)", RULE_PROTOBUF),
   ZT_ERROR("PB4", "protobuf-value", "a number fits the tensor's type (ONNX)",
            ZT_SPEC_ONNX("TensorProto")),
   ZT_ERROR("PB5", "protobuf-packed", "a packed field holds whole floats (ONNX)", RULE_PROTOBUF),

@@ -9,10 +9,11 @@
 
 const zt_rule zt_rules_external[] = {
   ZT_ERROR("X5", "external-file",
-           "a file of external data exists below the model's directory (ONNX, TFLite)",
+           "a file of external data exists where it belongs (ONNX, TFLite, TensorFlow)",
            ZT_SPEC_EXTERNAL),
   ZT_ERROR("X6", "external-range",
-           "a file of external data contains the tensor's bytes (ONNX, TFLite)", ZT_SPEC_EXTERNAL),
+           "a file of external data contains the tensor's bytes (ONNX, TFLite, TensorFlow)",
+           ZT_SPEC_EXTERNAL),
   ZT_RULES_END
 };
 
@@ -120,7 +121,8 @@ end:
   return NULL;
 }
 
-int zt_shard_open_external(zt_source *source, zt_text location, zt_source **out, zt_error *err){
+int zt_shard_open_external(zt_source *source, zt_text location, bool beside, zt_source **out,
+                           zt_error *err){
   const char *path = zt_source_path(source);
   zt_error of_file = ZT_ERROR_NONE;
   char *wanted, *found = NULL;
@@ -133,8 +135,8 @@ int zt_shard_open_external(zt_source *source, zt_text location, zt_source **out,
   wanted = sqlite3_mprintf("%.*s%.*s", (int)(zt_path_name(path)-path), path, (int)location.n,
                            location.z);
   if( !wanted ) return zt_fail_nomem(err);
-  found = shard_resolve(path, wanted, &of_file);
-  if( !found || zt_source_open(found, NULL, out, &of_file) ){
+  if( !beside ) found = shard_resolve(path, wanted, &of_file);
+  if( of_file.rc || zt_source_open(found ? found : wanted, NULL, out, &of_file) ){
     shard_fail(err, "X5", wanted, &of_file);
   }else{
     zt_source_set_shard(*out);

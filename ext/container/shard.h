@@ -1,6 +1,7 @@
 /*
 ** Other files that hold bytes of components: shards, which lie beside the file (zTensor 2; shard n
-** of model.zt is model-n.zt), and external data, files anywhere below the directory (ONNX, TFLite).
+** of model.zt is model-n.zt), and external data, files anywhere below the directory (ONNX, TFLite)
+** or beside the file (TensorFlow).
 ** Interface to code in shard.c.
 **
 **   X1  the shard exists
@@ -31,7 +32,9 @@ int zt_shard_open(zt_source *source, zt_text name, uint64_t size, zt_source **ou
 ** exists; NULL: no fault. */
 const char *zt_shard_location_fault(zt_text location);
 
-/* Open a file of external data (X5), likewise. */
-int zt_shard_open_external(zt_source *source, zt_text location, zt_source **out, zt_error *err);
+/* Open a file of external data (X5), likewise. beside: the location is a name that the source does
+** not choose, and may be a link to anywhere. */
+int zt_shard_open_external(zt_source *source, zt_text location, bool beside, zt_source **out,
+                           zt_error *err);
 
 #endif

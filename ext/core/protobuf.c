@@ -29,6 +29,11 @@ void zt_protobuf_open(zt_source *source, const zt_interrupt *interrupt, zt_proto
   };
 }
 
+void zt_protobuf_open_bytes(zt_span bytes, const zt_interrupt *interrupt, zt_protobuf *out,
+                            zt_error *err){
+  *out = (zt_protobuf){ .interrupt = interrupt, .err = err, .window = bytes.p, .n = bytes.n };
+}
+
 void zt_protobuf_close(zt_protobuf *p){
   sqlite3_free(p->owned);
   *p = (zt_protobuf){ 0 };

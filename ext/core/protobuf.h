@@ -47,6 +47,10 @@ typedef struct zt_protobuf {
 /* Opens a reader without reading. zt_protobuf_close() must follow. */
 void zt_protobuf_open(zt_source *source, const zt_interrupt *interrupt, zt_protobuf *out,
                       zt_error *err);
+
+/* Opens a reader of bytes in memory, which must stay. zt_protobuf_all() does not serve it. */
+void zt_protobuf_open_bytes(zt_span bytes, const zt_interrupt *interrupt, zt_protobuf *out,
+                            zt_error *err);
 void zt_protobuf_close(zt_protobuf *p);
 
 zt_message zt_protobuf_all(const zt_protobuf *p);

@@ -89,11 +89,10 @@ static void objects_values_column(zt_scan *scan, sqlite3_context *ctx, int i){
   objects_row *r = scan->row;
   if( !r->looked ) r->found = zt_component_values(scan->container, scan->object, &r->values);
   r->looked = true;
-  if( r->found && i==OBJECTS_DTYPE ) zt_result_text(ctx, r->values.dtype);
-  else if( r->found ) zt_result_type(ctx, &r->values);
-  else if( i==OBJECTS_TYPE && zt_scan_object(scan)->type.z ){
+  if( i==OBJECTS_TYPE && zt_scan_object(scan)->type.z ){
     zt_result_text(ctx, zt_scan_object(scan)->type);
-  }
+  }else if( r->found && i==OBJECTS_DTYPE ) zt_result_text(ctx, r->values.dtype);
+  else if( r->found ) zt_result_type(ctx, &r->values);
 }
 
 /* stored_bytes or decoded_bytes. */

@@ -9,20 +9,6 @@
 #include "core/host.h"
 #include "tensor/strided.h"
 
-/* Return how many elements the data must have: with strides, from the first to the last one. */
-static int dense_measure(const zt_object *object, uint64_t *out, zt_error *err){
-  *out = object->elements;
-  if( !object->has_strides || object->elements==0 ) return SQLITE_OK;
-  *out = 1;
-  for(uint32_t d=0; d<object->rank; d++){
-    uint64_t n;
-    if( !zt_mul64(object->shape[d]-1, object->strides[d], &n) || !zt_add64(*out, n, out) ){
-      return zt_break(err, "D1", "the strides lead beyond 2^64 elements");
-    }
-  }
-  return SQLITE_OK;
-}
-
 typedef struct dense_state {
   zt_array data;
   zt_strided *strided;     /* NULL: elements lie in row-major order */
@@ -36,7 +22,7 @@ static int dense_open(zt_tensor *t, zt_error *err){
   if( !s ) return zt_fail_nomem(err);
   *s = (dense_state){ .strided = NULL };
   if( zt_tensor_component(t, "data", NULL, &component, err)
-   || dense_measure(t->object, &length, err)
+   || zt_strided_measure(t->object, &length, err)
    || zt_array_open_of(&payload, length, "D1", &s->data, err) ) return err->rc;
   t->dtype = s->data.dtype;
   t->anywhere = zt_tensor_is_plain(&component) && !t->object->has_strides;

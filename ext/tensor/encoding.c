@@ -12,6 +12,8 @@ static const zt_encoding *const encoding_table[ZT_CODEC_COUNT] = {
   [ZT_CODEC_PROTOBUF_UNPACKED] = &zt_encoding_unpacked,
   [ZT_CODEC_KEPT] = &zt_encoding_kept,
   [ZT_CODEC_PIECES] = &zt_encoding_pieces,
+  [ZT_CODEC_ZLIB] = &zt_encoding_zlib,
+  [ZT_CODEC_NUMBERS] = &zt_encoding_numbers,
 };
 
 const zt_encoding *zt_encoding_of(const zt_component *component){

@@ -22,6 +22,8 @@ static const zt_rule rule_bytes[] = {
            ZT_SPEC_ZTENSOR_1("1")),
   ZT_SAME("E4", "decoded-length"),
   ZT_WARNING("E5", "unknown-length", "the length of a component is known", ZT_SPEC_SENSE),
+  ZT_ERROR("E6", "stored-number",
+           "a type can express numbers that are stored as another type (MATLAB)", ZT_SPEC_SENSE),
   ZT_WARNING("W5", "missing-digest", "a component has a digest", ZT_SPEC_SENSE),
   ZT_WARNING("W6", "unknown-digest",
              "the digest's algorithm is known: crc32c or sha256 (0.1 to 1.2), xxh3 or sha256 (2)",

@@ -223,7 +223,8 @@ static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, s
 static int stream_open_external(zt_stream *s, zt_error *err){
   zt_component *component = &s->component;
   uint64_t size;
-  if( zt_shard_open_external(s->payload.source, component->shard, &s->shard, err) ) return err->rc;
+  if( zt_shard_open_external(s->payload.source, component->shard, component->beside, &s->shard,
+                             err) ) return err->rc;
   size = zt_source_size(s->shard);
   if( component->to_end && component->offset<=size ){
     component->length = s->total = size-component->offset;

@@ -49,6 +49,19 @@ struct zt_strided {
   uint64_t window_at, window_n;               /* Its stored elements */
 };
 
+int zt_strided_measure(const zt_object *object, uint64_t *out, zt_error *err){
+  *out = object->elements;
+  if( !object->has_strides || object->elements==0 ) return SQLITE_OK;
+  *out = 1;
+  for(uint32_t d=0; d<object->rank; d++){
+    uint64_t n;
+    if( !zt_mul64(object->shape[d]-1, object->strides[d], &n) || !zt_add64(*out, n, out) ){
+      return zt_break(err, "D1", "the strides lead beyond 2^64 elements");
+    }
+  }
+  return SQLITE_OK;
+}
+
 zt_strided *zt_strided_new(zt_tensor *t, zt_array *data, zt_error *err){
   zt_strided *s = sqlite3_malloc64(sizeof(*s));
   const zt_object *object = t->object;

@@ -9,6 +9,9 @@ typedef struct zt_strided zt_strided;
 
 #define ZT_STRIDED_KEPT ((uint64_t)32 << 20)
 
+/* Return how many elements must be stored: with strides, from the first to the last one (D1). */
+int zt_strided_measure(const zt_object *object, uint64_t *out, zt_error *err);
+
 /* NULL when out of memory (recorded). data has the stored elements, up to the last one that the
 ** strides reach; borrowed. */
 zt_strided *zt_strided_new(zt_tensor *t, zt_array *data, zt_error *err);

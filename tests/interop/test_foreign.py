@@ -17,7 +17,7 @@ from support import open_connection, rows, value  # noqa: E402  (it is there onl
 FILES = ROOT / "build" / "interop" / "foreign"
 RECORDS = sorted(FILES.glob("*/*.json"))
 # The formats of which the values are compared; of others, the bytes
-DENSE = ("dense", "sparse_coo", "torch._rebuild_sparse_tensor", "sparse_csr", "torch.sparse_csc", "torch.sparse_bsr", "torch.sparse_bsc")
+DENSE = ("dense", "matlab.sparse", "sparse_coo", "torch._rebuild_sparse_tensor", "sparse_csr", "torch.sparse_csc", "torch.sparse_bsr", "torch.sparse_bsc")
 EACH_FILE = pytest.mark.parametrize("record", RECORDS, ids=[str(r.relative_to(FILES).with_suffix("")) for r in RECORDS])
 
 

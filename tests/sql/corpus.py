@@ -11,7 +11,7 @@ from support import ROOT
 FORMATS = ROOT / "tests" / "formats"
 GOLDEN, HOSTILE = FORMATS / "ztensor" / "golden", FORMATS / "ztensor" / "hostile"
 # Where an object's values are: the first of these roles that it has gives its dtype and type.
-VALUE_ROLES = ("data", "values", "packed_weight")
+VALUE_ROLES = ("data", "values", "packed_weight", "real")
 # Formats whose values the model knows, though expected.json leaves them open.
 QUANTIZED = ("quantized_group", "zt.quant_group/1", "zt.mx/1")
 WIDTHS = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, "i8": 1,
@@ -31,6 +31,11 @@ def formats():
     return sorted(path.name for path in FORMATS.iterdir() if path.is_dir())
 
 
+def is_data(path):
+    """Whether it is a file of data beside the index of a checkpoint, and no file to open."""
+    return path.suffix.startswith(".data-")
+
+
 @functools.lru_cache(maxsize=None)
 def golden(format="ztensor"):
     """[(name, path, expectation)] of one format, sorted by name: a file, and the X.expected.json beside it."""
@@ -38,7 +43,7 @@ def golden(format="ztensor"):
     for expectation in (FORMATS / format).rglob("*.expected.json"):
         stem, expected = expectation.name.removesuffix(".expected.json"), json.loads(expectation.read_text())
         if not stem.endswith(".index"):    # Of several files
-            path, = (p for p in expectation.parent.glob(stem + ".*") if p.stem == stem)
+            path, = (p for p in expectation.parent.glob(stem + ".*") if p.stem == stem and not is_data(p))
             found.append((str(path.relative_to(FORMATS / format).with_suffix("")).removeprefix("golden/"), path, expected))
     return sorted(found, key=lambda g: g[0])
 
@@ -69,10 +74,14 @@ def source_of(path, how):
 
 
 def seen(expected, how):
-    """An expectation of a file, as a BLOB of it has it: an array that is called by its file's name then has none."""
-    if expected.get("container") != "npy" or how == "path":
+    """An expectation of a file, as a BLOB of it has it: what is called by the file's name then has none, arrays and shards."""
+    if expected.get("container") not in ("npy", "tensorflow") or how == "path":
         return expected
-    return {**expected, "objects": [{**object, "name": "data"} for object in expected["objects"]]}
+    if expected["container"] == "npy":
+        return {**expected, "objects": [{**object, "name": "data"} for object in expected["objects"]]}
+    stem = len(Path(expected["file"]).stem)
+    return {**expected, "objects": [{**object, "components": [{**c, "shard": "data" + c["shard"][stem:]} for c in object["components"]]}
+                                    for object in expected["objects"]]}
 
 
 def path_of(source):
@@ -206,7 +215,7 @@ def object_row(path, object):
     by_role = {c["name"]: c for c in parts}
     holder = next((by_role[role] for role in VALUE_ROLES if role in by_role), None)
     return (path, object["name"], object["format"],
-            holder and holder["dtype"], holder and logical_type(holder),
+            holder and holder["dtype"], (holder and holder["name"] == "real" and object["type"]) or (holder and logical_type(holder)),
             object["shape"], len(object["shape"]), integer(object["elements"])[0], len(parts),
             total([c["length"] for c in parts]), total([decoded_length(object, c) for c in parts]),
             plain(object["attributes"] or {}))

@@ -7,6 +7,7 @@ import zipfile
 import numpy
 import pytest
 
+import corpus
 import writer
 from support import message, rows
 
@@ -27,11 +28,8 @@ def archive(members, method=zipfile.ZIP_STORED):
 def unsupported():
     yield "HDF5", HDF5, "a file of HDF5"
     yield "Keras before 3, with bytes of the user", bytes(512) + HDF5, "a file of HDF5"
-    for version in ("5.0", "7.3"):
-        head = f"MATLAB {version} MAT-file, Platform: GLNXA64".encode().ljust(124) + b"\x00\x01IM"
-        yield f"MATLAB {version}", head + (HDF5 if version == "7.3" else bytes(64)), "a file of MATLAB"
-    index = b"\0\0\x08\x08\1\x12\0\x1a\2\x08\1" + bytes(40) + b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
-    yield "TensorFlow", index, "the index of a TensorFlow checkpoint"
+    head = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\x00\x02IM"
+    yield "MATLAB 7.3", head + HDF5, "a file of MATLAB"
     for magic in (b"ggml", b"ggmf", b"ggjt"):
         yield magic.decode(), magic[::-1] + bytes(60), "a file of GGML before GGUF"
     for name, value in PICKLES.items():
@@ -53,7 +51,7 @@ UNKNOWN = {
     "HTML": b"<!DOCTYPE html><html></html>", "a pointer of git-lfs": b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
     "zip": SOUND, "zip, deflated": archive({"a.txt": b"x" * 1000}, zipfile.ZIP_DEFLATED), "zip around a file": archive({"model.zt": writer.sample()}),
     "a pickle's first byte": b"\x80\x04", "a sentence": b"(dp0 is no pickle.", "80 and a stop": b"\x80\x7f" + bytes(9) + b".",
-    "an SSTable": b"\0\x03\x04key" + bytes(40) + b"\x57\xfb\x80\x8b\x24\x75\x47\xdb", "zeros": bytes(4096), "MATLAB's": b"MATLAB is a trademark." * 9,
+    "zeros": bytes(4096), "MATLAB's": b"MATLAB is a trademark." * 9,
 }
 
 
@@ -100,6 +98,12 @@ def test_files_of_pytorch_that_are_refused_are_unsupported(db):
     legacy = b"tensors".ljust(257, b"\0") + b"ustar\0" + bytes(800)
     (_, _, error, kind), = kinds(db, legacy)
     assert kind == "unsupported" and "tar archive" in error
+
+
+def test_a_table_of_leveldb_that_is_no_checkpoint_is_unknown(db):
+    broken = b"\0\x03\x04key" + bytes(40) + b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
+    case = next(case for case in corpus.hostile("tensorflow") if case["file"] == "of-another-program.index")
+    assert [kinds(db, data)[0][3] for data in (broken, case["path"].read_bytes())] == ["broken", "unknown"]
 
 
 def test_sound_files_have_no_kind(db):

@@ -1,0 +1,369 @@
+#!/usr/bin/python3
+"""Writes hand_more* of golden/ and all of hostile/: MATLAB files of level 5, byte by byte, with the contents that a correct reader finds.
+
+Whoever adds a case adds a row to cases() and runs this; what it writes is kept, so that tests need no step before them.
+"""
+import hashlib
+import json
+import math
+import struct
+import zlib
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TEXT = b"MATLAB 5.0 MAT-file, written byte by byte"
+I8, U8, I16, U16, I32, U32, F32, F64, I64, U64, MATRIX, PACKED, UTF8, UTF16, UTF32 = 1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 14, 15, 16, 17, 18
+CODES = {I8: "b", U8: "B", I16: "h", U16: "H", I32: "i", U32: "I", F32: "f", F64: "d", I64: "q", U64: "Q"}
+NAMES = {I8: "int8", U8: "uint8", I16: "int16", U16: "uint16", I32: "int32", U32: "uint32", F32: "single", F64: "double", I64: "int64", U64: "uint64"}
+CELL, STRUCT, OBJECT, CHAR, SPARSE, DOUBLE, SINGLE, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, FUNCTION, OPAQUE = range(1, 18)
+LOGICAL, GLOBAL, COMPLEX = 0x200, 0x400, 0x800
+# class: its name, the type of its numbers, the model's
+CLASSES = {DOUBLE: ("double", F64, "f64"), SINGLE: ("single", F32, "f32"), INT8: ("int8", I8, "i8"), UINT8: ("uint8", U8, "u8"), INT16: ("int16", I16, "i16"),
+           UINT16: ("uint16", U16, "u16"), INT32: ("int32", I32, "i32"), UINT32: ("uint32", U32, "u32"), INT64: ("int64", I64, "i64"), UINT64: ("uint64", U64, "u64"),
+           SPARSE: ("sparse", F64, "f64")}
+MODEL = {I8: "i8", U8: "u8", I16: "i16", U16: "u16", I32: "i32", U32: "u32"}
+
+
+def sha256(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+class Writer:
+    """Elements in one byte order."""
+
+    def __init__(self, big=False):
+        self.order = ">" if big else "<"
+
+    def pack(self, code, *values):
+        return struct.pack(f"{self.order}{len(values)}{code}", *values)
+
+    def numbers(self, type, values):
+        return self.element(type, self.pack(CODES[type], *values))
+
+    def element(self, type, data, size=None, pad=True):
+        """size: the one that its head states, if another."""
+        n = len(data) if size is None else size
+        if 0 < n <= 4 and type not in (MATRIX, PACKED) and size is None:
+            return self.pack("I", n << 16 | type) + data.ljust(4, b"\0")
+        return self.pack("I", type, n) + data + bytes(-len(data) % 8 if pad and type not in (MATRIX, PACKED) else 0)
+
+    def head(self, cls, shape, name="", flags=0):
+        return self.numbers(U32, (cls | flags, 0)) + self.numbers(I32, shape) + self.element(I8, name if isinstance(name, bytes) else name.encode())
+
+    def matrix(self, cls, shape, *parts, name="", flags=0):
+        return self.element(MATRIX, self.head(cls, shape, name, flags) + b"".join(parts))
+
+    def fields(self, names, length=32):
+        return self.numbers(I32, (length,)) + self.element(I8, b"".join(n.encode().ljust(length, b"\0") for n in names))
+
+    def packed(self, matrix):
+        return self.element(PACKED, zlib.compress(matrix))
+
+    def file(self, *elements, text=TEXT, mark=None):
+        mark = (b"\x01\x00MI" if self.order == ">" else b"\x00\x01IM") if mark is None else mark
+        return text.ljust(116) + bytes(8) + mark + b"".join(elements)
+
+
+# ------------------------------------------------------------------------------------------------------ sound files
+
+def row_major(shape, values):
+    """Column-major values in row-major order."""
+    strides, n = [], 1
+    for size in shape:
+        strides.append(n)
+        n *= size
+    out = []
+    for i in range(n):
+        at, rest = 0, i
+        for size, stride in zip(reversed(shape), reversed(strides)):
+            rest, k = divmod(rest, size)
+            at += k * stride
+        out.append(values[at])
+    return out
+
+
+def part(w, raw, after, role, type, values, dtype, stored, packed=None):
+    """The expectation of a component: of these values, stored as `stored`, behind that byte; packed: the compressed element with them."""
+    data = w.pack(CODES[stored], *values)
+    plain = stored == type or (dtype == "bool" and stored == U8)
+    convert = bool if dtype == "bool" else float if type in (F32, F64) else int
+    decoded = data if plain else struct.pack(f"<{len(values)}{CODES[type]}", *map(convert, values))
+    encoding = "raw" if plain else f"matlab.{NAMES[stored]}"
+    if packed is not None:
+        encoding = "zlib" if plain else f"zlib+{encoding}"
+    there = data if packed is None else packed[8:]
+    return {"name": role, "dtype": dtype, "type": None, "encoding": encoding, "offset": raw.index(there, after if packed is None else 0), "length": len(there),
+            "decoded_length": len(decoded), "byte_order": "big" if plain and w.order == ">" and len(w.pack(CODES[stored], 0)) > 1 else "little",
+            "stored_sha256": sha256(there), "decoded_sha256": sha256(decoded)}
+
+
+class Golden:
+    """A file in the making, and its expectation."""
+
+    def __init__(self, name, what, big=False):
+        self.name, self.what, self.w = name, what, Writer(big)
+        self.elements, self.makers, self.attributes = [], [], {}
+
+    def add(self, element, **attributes):
+        self.elements.append(element)
+        self.attributes.update(attributes)
+
+    def array(self, name, cls, shape, stored, values, imag=None, flags=0, packed=False):
+        w = self.w
+        parts = [w.numbers(stored, values)] + ([w.numbers(stored, imag)] if imag else [])
+        element = w.matrix(cls, shape, *parts, name=name, flags=flags | (COMPLEX if imag else 0))
+        element = w.packed(element) if packed else element
+        self.elements.append(element)
+        self.makers.append(lambda raw: self.expected(raw, name, cls, shape, stored, values, imag, flags, element if packed else None))
+
+    def expected(self, raw, name, cls, shape, stored, values, imag, flags, packed):
+        word, type, dtype = CLASSES[cls]
+        if flags & LOGICAL:
+            word, type, dtype = "logical", U8, "bool"
+        shown = {"f64": "complex128", "f32": "complex64"}.get(dtype) if imag else None
+        after = 0 if packed else raw.index(name.encode()) + len(name)
+        components = [part(self.w, raw, after, "real" if imag else "data", type, values, dtype, stored, packed)]
+        dense = row_major(shape, values)
+        if imag:
+            after = components[0]["offset"] + components[0]["length"]
+            components.append(part(self.w, raw, after, "imag", type, imag, dtype, stored, packed))
+            dense = [x for pair in zip(dense, row_major(shape, imag)) for x in pair]
+        given = not imag or shown
+        return {"name": name, "shape": list(shape), "elements": math.prod(shape), "format": "dense" if given else "matlab.complex", "dtype": dtype, "type": shown,
+                "attributes": {"class": word, **({"global": True} if flags & GLOBAL else {})}, "components": components,
+                "dense": {"dtype": dtype, "type": shown, "sha256": sha256(struct.pack(f"<{len(dense)}{CODES[type]}", *(dense if type in (F32, F64) else map(int, dense))))} if given else None,
+                "dense_status": "given" if given else "undefined", "dense_note": None if given else "complex integers"}
+
+    def sparse(self, name, shape, rows, starts, values, imag=None, spare=0, index=I32, flags=0):
+        """spare: places for more values, which are stored, too."""
+        w, stored = self.w, U8 if flags & LOGICAL else F64
+        arrays = [rows + [7] * spare, starts, values + [9] * spare] + ([imag + [9] * spare] if imag else [])
+        element = w.matrix(SPARSE, shape, w.numbers(index, arrays[0]), w.numbers(index, starts), *(w.numbers(stored, a) for a in arrays[2:]), name=name,
+                           flags=flags | (COMPLEX if imag else 0))
+        self.elements.append(element)
+        self.makers.append(lambda raw: self.expected_sparse(raw, name, shape, rows, starts, values, imag, arrays, index, stored, flags))
+
+    def expected_sparse(self, raw, name, shape, rows, starts, values, imag, arrays, index, stored, flags):
+        dtype, after = "bool" if flags & LOGICAL else "f64", raw.index(name.encode()) + len(name)
+        kinds = [("indices", index, rows, MODEL[index]), ("indptr", index, starts, MODEL[index]), ("real" if imag else "values", stored, values, dtype)]
+        components = []
+        for (role, type, used, of), all_values in zip(kinds + ([("imag", stored, imag, dtype)] if imag else []), arrays):
+            components.append(part(self.w, raw, after, role, type, used, of, type))
+            after = components[-1]["offset"] + len(self.w.pack(CODES[type], *all_values))
+        dense = [0] * math.prod(shape)
+        for column in range(shape[1]):
+            for k in range(starts[column], starts[column + 1]):
+                dense[rows[k] * shape[1] + column] = values[k]
+        return {"name": name, "shape": list(shape), "elements": math.prod(shape), "format": "matlab.sparse", "dtype": dtype, "type": "complex128" if imag else None,
+                "attributes": {"class": "sparse"}, "components": components,
+                "dense": None if imag else {"dtype": dtype, "type": None, "sha256": sha256(struct.pack(f"<{len(dense)}{CODES[stored]}", *dense))},
+                "dense_status": "undefined" if imag else "given", "dense_note": "complex sparse" if imag else None}
+
+    def write(self):
+        raw = self.w.file(*self.elements)
+        path = HERE / "golden" / f"{self.name}.mat"
+        path.write_bytes(raw)
+        expected = {"file": f"matlab/{self.name}.mat", "container": "matlab", "written_by": "write_matlab.py", "exercises": self.what, "version": "5",
+                    "file_size": len(raw), "sha256": sha256(raw), "manifest_length": 0, "attributes": self.attributes, "objects": [make(raw) for make in self.makers]}
+        path.with_suffix(".expected.json").write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_golden():
+    for big in (False, True):
+        g = Golden("hand_more" + ("_big_endian" if big else ""), "compressed elements with narrow numbers; every type as another class's; logical doubles", big)
+        g.array("packed_u8", DOUBLE, (2, 3), U8, [1, 2, 3, 4, 5, 250], packed=True)
+        g.array("packed_plain", INT16, (2, 2), I16, [-300, 300, 7, -7], packed=True)
+        g.array("packed_complex", DOUBLE, (3, 1), I16, [-1, 2, -3], imag=[4, -5, 600], packed=True)
+        for stored, values in ((I8, [-128, 127]), (U16, [0, 65535]), (I32, [-2**31, 2**31 - 1]), (U32, [0, 2**32 - 1]), (I64, [-2**53, 2**53]), (U64, [0, 2**53]), (F32, [0.5, -1.25])):
+            g.array(f"double_as_{NAMES[stored]}", DOUBLE, (1, 2), stored, values)
+        g.array("single_as_double", SINGLE, (1, 2), F64, [0.5, -3.0])
+        g.array("int64_as_uint8", INT64, (1, 3), U8, [1, 2, 255])
+        g.array("uint8_as_double", UINT8, (2, 2), F64, [1.0, 2.0, 3.0, 254.0])
+        g.array("logical_double", DOUBLE, (1, 3), F64, [1.0, 0.0, 1.0], flags=LOGICAL)
+        g.array("complex_integers", INT32, (2, 1), I32, [5, 6], imag=[-7, -8])
+        g.array("everywhere", DOUBLE, (2, 1, 2), F64, [1.5, 2.5, 3.5, 4.5], flags=GLOBAL)
+        g.write()
+    write_golden_sparse()
+    write_golden_values()
+
+
+def write_golden_sparse():
+    g = Golden("hand_sparse", "room for more values, indices of 16 bits, logical and complex values, no value, one column")
+    g.sparse("spare", (3, 2), [0, 2, 1], [0, 2, 3], [1.5, 2.5, 3.5], spare=4)
+    g.sparse("short", (2, 3), [1, 0], [0, 1, 1, 2], [-1.0, 8.0], index=U16)
+    g.sparse("flags", (2, 2), [0, 1], [0, 1, 2], [1, 1], flags=LOGICAL)
+    g.sparse("complex", (2, 2), [0, 1], [0, 1, 2], [1.0, 2.0], imag=[3.0, 4.0], spare=1)
+    g.sparse("column", (4, 1), [3], [0, 1], [7.0])
+    g.write()
+
+
+def write_golden_values():
+    """Texts and what else is no array of numbers; arrays in structs of structs and in objects."""
+    w = Writer()
+    g = Golden("hand_values", "texts of every type, several rows, surrogates, broken text; functions, objects of classes; empty structs and cells; names that repeat")
+
+    def text(name, shape, type, data, value):
+        g.add(w.matrix(CHAR, shape, w.element(type, data), name=name), **{name: value})
+
+    text("utf8", (1, 3), UTF8, "aé日".encode(), "aé日")
+    text("utf16", (1, 4), UTF16, "a🐍b".encode("utf-16-le"), "a🐍b")
+    text("utf32", (1, 2), UTF32, "🐍é".encode("utf-32-le"), "🐍é")
+    text("latin1", (1, 2), U8, b"\xe9!", "é!")
+    text("u16", (1, 2), U16, "日x".encode("utf-16-le"), "日x")
+    text("rows", (3, 2), UTF16, "acebdf".encode("utf-16-le"), ["ab", "cd", "ef"])
+    text("rows_utf8", (2, 2), UTF8, "éaßb".encode(), ["éß", "ab"])
+    text("no_rows", (0, 0), U16, b"", "")
+    text("no_columns", (3, 0), U16, b"", [])
+    text("broken_utf8", (1, 2), UTF8, b"a\xff", {"$bytes": "61ff"})
+    text("half_a_pair", (1, 1), UTF16, b"\x3d\xd8", {"$bytes": "3dd8"})
+    text("rows_of_other_size", (2, 3), U16, b"a\0b\0", {"$bytes": "61006200"})
+    text("nul", (1, 3), U16, b"a\0\0\0b\0", "a\0b")
+    g.add(w.matrix(CELL, (0, 3), name="no_cells"), no_cells=[])
+    g.add(w.matrix(STRUCT, (1, 1), w.fields([]), name="no_fields"), no_fields={})
+    g.add(w.matrix(STRUCT, (0, 0), w.fields(["a", "b"]), name="no_structs"), no_structs={})
+    inner = w.matrix(STRUCT, (1, 1), w.fields(["x"], 2), w.matrix(CHAR, (1, 1), w.element(UTF8, b"t")))
+    g.add(w.matrix(OBJECT, (1, 1), w.element(I8, b"inline"), w.fields(["deep", "é"], 5), inner, w.matrix(CHAR, (1, 2), w.element(UTF8, b"uv")), name="object"),
+          **{"object": {"$opaque": "inline"}, "object.deep.x": "t", "object.é": "uv"})
+    g.add(w.matrix(FUNCTION, (1, 1), inner, name="handle"), handle={"$opaque": "function"})
+    g.add(w.element(MATRIX, w.numbers(U32, (OPAQUE, 0)) + w.element(I8, b"table") + w.element(I8, b"MCOS") + w.element(I8, b"datetime") + inner), table={"$opaque": "datetime"})
+    g.add(w.packed(w.matrix(CELL, (1, 2), w.matrix(CHAR, (1, 4), w.element(UTF8, b"pack")), w.matrix(FUNCTION, (1, 1), inner), name="packed")),
+          **{"packed.0": "pack", "packed.1": {"$opaque": "function"}})
+    g.add(w.matrix(42, (1, 1), name="later"), later={"$opaque": "class 42"})
+    g.add(w.element(MATRIX, b""))
+    g.makers.append(lambda raw: empty(raw, "", len(raw) - 2 * len(g.elements[-1])))
+    for name in ("twice", "twice#2"):
+        array(g, name)
+    g.write()
+
+
+def empty(raw, name, offset):
+    return {"name": name, "shape": [0, 0], "elements": 0, "format": "dense", "dtype": "f64", "type": None, "attributes": {"class": "double"},
+            "components": [{"name": "data", "dtype": "f64", "type": None, "encoding": "raw", "byte_order": "little", "offset": offset, "length": 0, "decoded_length": 0,
+                            "stored_sha256": sha256(b""), "decoded_sha256": sha256(b"")}],
+            "dense": {"dtype": "f64", "type": None, "sha256": sha256(b"")}, "dense_status": "given", "dense_note": None}
+
+
+def array(g, shown):
+    """One of two arrays of a name."""
+    value = [1.25] if shown == "twice" else [2.25]
+    g.elements.append(g.w.matrix(DOUBLE, (1, 1), g.w.numbers(F64, value), name="twice"))
+    g.makers.append(lambda raw: {**g.expected(raw, "twice", DOUBLE, (1, 1), F64, value, None, 0, None), "name": shown})
+
+
+# ----------------------------------------------------------------------------------------------------- broken files
+
+def cases():
+    """(name, bytes, expectation, rule, what zt_check calls it, message, what is odd, more)."""
+    w = Writer()
+    b = w.matrix(SINGLE, (1, 2), w.numbers(F32, (1, 2)), name="b")
+    four = w.numbers(F32, (1, 2, 3, 4))
+    at = 128 + len(b)      # Of the second variable's head
+    data = at + 8
+
+    def file(*elements):
+        return w.file(b, *elements)
+
+    def of_w(*parts, cls=SINGLE, shape=(2, 2), flags=0):
+        return file(w.matrix(cls, shape, *parts, name="w", flags=flags))
+
+    def cut(n):
+        return file(w.matrix(SINGLE, (2, 2), four, name="w"))[:n]
+
+    yield "header-cut", w.file()[:100], "open_error", "ML1", "matlab-header", "the file has 100 bytes, a header has 128", "a file of 100 bytes"
+    yield "version", w.file(b, mark=b"\x00\x02IM"), "open_error", "ML1", "matlab-header", "its version and byte order are 0002494d, not 0001494d or 01004d49", "version 0x0200"
+    yield "order", w.file(b, mark=b"\x00\x01MI"), "open_error", "ML1", "matlab-header", "its version and byte order are 00014d49, not 0001494d or 01004d49", "a version in another byte order"
+    whole = len(file(w.matrix(SINGLE, (2, 2), four, name="w")))
+    element = "open_error", "ML2", "matlab-element"
+    yield "truncated", cut(whole - 8), *element, f"byte {at}: an element of {whole - data} bytes goes beyond byte {whole - 8}, the end of what it is in", "a variable that is cut"
+    yield "tag-cut", cut(at + 4), *element, f"byte {at}: no element has room here", "a head that is cut"
+    yield "size-max", file(w.element(MATRIX, b"", 2**32 - 1)), *element, f"byte {at}: an element of 4294967295 bytes goes beyond byte {data}, the end of what it is in", "a variable of 4 GiB"
+    yield "dims-size", file(w.element(MATRIX, w.numbers(U32, (SINGLE, 0)) + w.element(I32, bytes(8), 2**31))), *element, \
+        f"byte {data + 16}: an element of {2**31} bytes goes beyond byte {data + 32}, the end of what it is in", "dimensions of 2 GiB"
+    yield "small-of-5", file(w.element(MATRIX, w.numbers(U32, (SINGLE, 0)) + w.pack("I", 5 << 16 | I32) + bytes(4))), *element, \
+        f"byte {data + 16}: an element of 5 bytes within its head, which has room for 4", "5 bytes in a short element"
+    yield "no-dims", file(w.element(MATRIX, w.numbers(U32, (SINGLE, 0)))), *element, f"byte {data + 16}: no element has room here", "a matrix of flags alone"
+    yield "cell-past-end", of_w(w.element(MATRIX, b[8:], len(b)), cls=CELL, shape=(1, 1)), *element, f"byte {data + 40}: an element of {len(b)} bytes goes beyond byte {data + 40 + len(b)}, the end of what it is in", "a cell that goes beyond its array"
+    types = "open_error", "ML3", "matlab-type"
+    yield "no-variable", file(w.numbers(F64, (1,))), *types, f"byte {data}: an element of type 9 and 8 bytes in the place of a variable", "numbers without a matrix"
+    yield "flags-type", file(w.element(MATRIX, w.numbers(I32, (SINGLE, 0)))), *types, f"byte {data + 8}: an element of type 5 and 8 bytes in the place of the flags of a matrix", "flags of another type"
+    yield "flags-size", file(w.element(MATRIX, w.numbers(U32, (SINGLE, 0, 0)))), *types, f"byte {data + 8}: an element of type 6 and 12 bytes in the place of the flags of a matrix", "three flags"
+    yield "dims-type", file(w.element(MATRIX, w.numbers(U32, (SINGLE, 0)) + w.numbers(F64, (2, 2)))), *types, f"byte {data + 24}: an element of type 9 and 16 bytes in the place of the dimensions", "dimensions that are doubles"
+    yield "name-type", file(w.element(MATRIX, w.numbers(U32, (SINGLE, 0)) + w.numbers(I32, (2, 2)) + w.numbers(I32, (1, 2)))), *types, f"byte {data + 40}: an element of type 5 and 8 bytes in the place of a name", "a name of numbers"
+    yield "data-a-matrix", of_w(b), *types, f"byte {data + 48}: an element of type 14 and {len(b) - 8} bytes in the place of numbers", "a matrix in the place of numbers"
+    yield "cell-of-numbers", of_w(w.numbers(F64, (1,)), cls=CELL, shape=(1, 1)), *types, f"byte {data + 48}: an element of type 9 and 8 bytes in the place of a matrix", "a cell that is no matrix"
+    yield "field-length-type", of_w(w.numbers(I16, (32,)), cls=STRUCT, shape=(1, 1)), *types, f"byte {data + 44}: an element of type 3 and 2 bytes in the place of the length of fields' names", "a length of names of 16 bits"
+    yield "zlib-in-zlib", file(w.packed(w.packed(b))), *types, f"byte 8: an element of type 15 and {len(w.packed(b)) - 8} bytes in the place of a compressed matrix", "compressed elements in each other"
+    yield "zlib-of-numbers", file(w.packed(w.numbers(F64, (1,)))), *types, "byte 8: an element of type 9 and 8 bytes in the place of a compressed matrix", "compressed numbers without a matrix"
+    stream = "open_error", "ML4", "matlab-zlib"
+    matrix = w.matrix(SINGLE, (2, 2), four, name="w")
+    yield "zlib-short", file(w.element(PACKED, b"\x78\x9c\x03\x00\x00")), *stream, f"the compressed element at byte {data} is too short for a zlib stream", "a stream of 5 bytes"
+    yield "zlib-garbage", file(w.element(PACKED, b"no stream of zlib")), *stream, f"the compressed element at byte {data} is no zlib stream", "text in the place of a stream"
+    yield "zlib-dictionary", file(w.element(PACKED, b"\x78\xbb" + zlib.compress(matrix)[2:])), *stream, f"the compressed element at byte {data} is no zlib stream", "a stream that needs a dictionary"
+    yield "zlib-cut", file(w.element(PACKED, zlib.compress(matrix)[:20])), *stream, f"the compressed element at byte {data} ends early", "a stream that is cut"
+    yield "zlib-less", file(w.element(PACKED, zlib.compress(matrix[:40]))), *stream, f"the compressed element at byte {data} ends early", "a stream that ends within the matrix's head"
+    yield "zlib-less-and-more", file(w.element(PACKED, zlib.compress(matrix[:40]) + bytes(8192))), *stream, f"the compressed element at byte {data} ends within its matrix", "a stream that ends within the matrix's head, and zeros behind it"
+    yield "deflate-garbage", file(w.element(PACKED, b"\x78\x9c" + b"\xff" * 20)), "open_error", "E2", "encoding", "deflate: an invalid block", "an invalid block within a stream"
+    yield "name-utf8", file(w.matrix(SINGLE, (2, 2), four, name=b"\xff")), "open_error", "ML5", "matlab-name", f"byte {data + 40}: a name is not UTF-8, or has U+0000 in it", "a name that is not UTF-8"
+    yield "name-nul", file(w.matrix(SINGLE, (2, 2), four, name=b"w\0")), "open_error", "ML5", "matlab-name", f"byte {data + 40}: a name is not UTF-8, or has U+0000 in it", "U+0000 in a name"
+    yield "field-utf8", of_w(w.numbers(I32, (4,)), w.element(I8, b"\xff\0\0\0"), b, cls=STRUCT, shape=(1, 1)), "open_error", "ML5", "matlab-name", f"byte {data + 64}: a name is not UTF-8, or has U+0000 in it", "a field whose name is not UTF-8"
+    nested = b
+    for _ in range(63):
+        nested = w.matrix(CELL, (1, 1), nested)
+    yield "ok-depth-64", file(nested), "ok", None, None, None, "64 matrices in each other"
+    yield "depth-65", file(w.matrix(CELL, (1, 1), nested)), "open_error", "ML6", "matlab-depth", f"byte {data + 64 * 48}: matrices are nested more than 64 deep", "65 matrices in each other"
+    yield "cells-2-62", of_w(cls=CELL, shape=(2**31 - 1, 2**31 - 1)), "open_error", "ML7", "matlab-count", f"byte {data + 40}: a matrix of {(2**31 - 1)**2} x 1 cells or fields has 0 bytes", "2^62 cells, of which there is none"
+    yield "cells-2", of_w(b, cls=CELL, shape=(1, 20)), "open_error", "ML7", "matlab-count", f"byte {data + 40}: a matrix of 20 x 1 cells or fields has {len(b)} bytes", "20 cells in the room of one"
+    yield "cells-negative", of_w(cls=CELL, shape=(-1, 1)), "open_error", "ML7", "matlab-count", f"byte {data + 40}: a matrix of 0 x 1 cells or fields has 0 bytes", "-1 cells"
+    yield "structs-2-31", of_w(w.fields(["a", "b"], 2), cls=STRUCT, shape=(1, 2**31 - 1)), "open_error", "ML7", "matlab-count", f"byte {data + 56}: a matrix of {2**31 - 1} x 2 cells or fields has 0 bytes", "2^31 - 1 structs, of which there is none"
+    lengths = "open_error", "ML8", "matlab-fields"
+    yield "field-length-max", of_w(w.numbers(I32, (2**31 - 1,)), w.element(I8, b"ab"), cls=STRUCT, shape=(1, 1)), *lengths, f"byte {data + 56}: fields' names of {2**31 - 1} bytes each are 2 bytes", "names of 2 GiB"
+    yield "field-length-0", of_w(w.numbers(I32, (0,)), w.element(I8, b"ab"), cls=STRUCT, shape=(1, 1)), *lengths, f"byte {data + 56}: fields' names of 0 bytes each are 2 bytes", "names without a byte"
+    yield "field-length-3", of_w(w.numbers(I32, (3,)), w.element(I8, b"abcd"), cls=STRUCT, shape=(1, 1)), *lengths, f"byte {data + 56}: fields' names of 3 bytes each are 4 bytes", "a name and a third"
+    many = w.matrix(CELL, (1, 180000), *[w.matrix(CELL, (0, 0))] * 180000, name="w" * 80)
+    yield "size", file(w.packed(many)), "open_error", "ML9", "matlab-size", f"its paths, texts and arrays take more than {(16 << 20) + 32 * len(file(w.packed(many)))} bytes", "18 MB of paths in 60 KB"
+    shape = "it has a negative dimension, more than 64 of them, or more than 2^64 elements"
+    for name, dims, what in (("dim-negative", (-2, 2), "a dimension of -2"), ("rank-65", (1,) * 65, "65 dimensions"), ("elements-2-65", (2**31 - 1,) * 3, "2^93 elements")):
+        yield name, of_w(four, shape=dims), "lists_but_no_dense", "L1", "unknown-format", shape, what, {"object": "w"}
+    yield "type-99", of_w(w.element(99, bytes(16))), "lists_but_no_bytes", "E1", "unknown-encoding", "encoding 'matlab.unknown' is not known", "data of type 99", {"object": "w", "component": "data", "length": 16}
+    yield "data-less", of_w(w.numbers(F32, (1, 2))), "lists_but_no_dense", "D1", "length", "4 elements of f32 are 16 bytes, and it has 8", "two of four elements", {"object": "w"}
+    yield "data-missing", of_w(), "lists_but_no_dense", "D1", "length", "4 elements of f32 are 16 bytes, and it has 0", "no data", {"object": "w"}
+    yield "imag-missing", of_w(four, flags=COMPLEX), "lists_but_no_dense", "D1", "length", "4 elements of f32 are 16 bytes, and it has 0", "no imaginary part", {"object": "w"}
+    yield "imag-less", of_w(four, w.numbers(F32, (1, 2)), flags=COMPLEX), "lists_but_no_dense", "D1", "length", "4 elements of f32 are 16 bytes, and it has 8", "half an imaginary part", {"object": "w"}
+    yield "halves", of_w(w.element(I16, b"\1\0\2\0\3")), "lists_but_no_bytes", "ML10", "matlab-numbers", "its bytes are no whole number of the numbers that are stored", "two numbers and a half", {"object": "w", "component": "data", "sized": True}
+    yield "does-not-fit", of_w(w.numbers(I16, (1, 2, 300, 4)), cls=UINT8), "lists_but_no_bytes", "E6", "stored-number", "number 2, which is stored as i16, does not fit u8", "300 of class uint8", {"object": "w", "component": "data", "sized": True}
+    checksum = zlib.compress(matrix)[:-1] + bytes([zlib.compress(matrix)[-1] ^ 1])
+    yield "zlib-checksum", file(w.element(PACKED, checksum)), "lists_but_no_bytes", "E2", "encoding", f"zlib: the checksum is {zlib.adler32(matrix):08x}, and {zlib.adler32(matrix) ^ 1:08x} is stored", "a checksum with another bit", {"object": "w", "component": "data", "sized": True}
+    yield "zlib-no-checksum", file(w.element(PACKED, zlib.compress(matrix)[:-4])), "lists_but_no_bytes", "E2", "encoding", "zlib: there is no checksum", "a stream without its checksum", {"object": "w", "component": "data", "sized": True}
+    yield "zlib-more", file(w.element(PACKED, zlib.compress(matrix) + b"more")), "lists_but_no_bytes", "E2", "encoding", "deflate: 4 bytes follow behind the stream's end", "bytes behind a stream", {"object": "w", "component": "data", "sized": True}
+    yield "zlib-longer", file(w.element(PACKED, zlib.compress(matrix + b"12345678"))), "lists_but_no_bytes", "E4", "decoded-length", "zlib: decodes to more than the 72 bytes that the manifest states", "a stream of more than the matrix", {"object": "w", "component": "data", "sized": True}
+    indices, values = w.numbers(I32, (0, 1)), w.numbers(F64, (1, 2))
+    for name, parts, number, finding, text, what in (
+            ("sparse-column-out", (indices, w.numbers(I32, (0, 2**31 - 1, 2)), values), "P2", "indptr", "indptr falls at column 2: from 2147483647 to 2", "a column that ends at 2^31 - 1"),
+            ("sparse-end-out", (indices, w.numbers(I32, (0, 1, 3)), values), "P2", "indptr", None, "columns that end behind the values"),
+            ("sparse-starts-less", (indices, w.numbers(I32, (0, 2)), values), "P2", "indptr", "indptr of 2 columns has 2 entries", "a column without a start"),
+            ("sparse-row-out", (w.numbers(I32, (0, 2)), w.numbers(I32, (0, 1, 2)), values), "P4", "index-range", None, "row 2 of 2"),
+            ("sparse-rows-less", (w.numbers(I32, (0,)), w.numbers(I32, (0, 1, 2)), values), "P3", "sparse-length", "there are 1 indices and 2 values", "an index for two values"),
+            ("sparse-of-doubles", (w.numbers(F64, (0, 1)), w.numbers(I32, (0, 1, 2)), values), "P5", "index-type", "indices and indptr are integers, not f64 and i32", "indices that are doubles"),
+            ("sparse-no-parts", (), "P5", "index-type", "indices and indptr are integers, not f64 and f64", "a sparse matrix without parts")):
+        yield name, of_w(*parts, cls=SPARSE), "lists_but_no_dense", number, finding, text, what, {"object": "w"}
+    yield "sparse-rank-3", of_w(indices, w.numbers(I32, (0, 1, 2)), values, cls=SPARSE, shape=(2, 2, 1)), "lists_but_no_dense", "P1", "sparse-shape", "matlab.sparse has two dimensions, not 3", "three dimensions", {"object": "w"}
+    yield "ok-text-of-octave", w.file(b, text=b"Octave's own text"), "ok", None, None, None, "a header of another program"
+    yield "ok-nothing", w.file(), "ok", None, None, None, "no variable"
+    short = w.matrix(INT8, (1, 5), w.element(I8, b"\1\2\3\4\5", pad=False), name="w")
+    yield "ok-end-not-padded", file(short), "ok", None, None, None, "a file that ends without padding", {"object": "w"}
+
+
+def write_hostile():
+    folder, found = HERE / "hostile", []
+    for path in folder.iterdir():
+        path.unlink()
+    for name, raw, expect, number, finding, message, what, *more in cases():
+        (folder / f"{name}.mat").write_bytes(raw)
+        found.append({"file": f"{name}.mat", "expect": expect, "number": number, "finding": finding, "message": message, "object": None, "rule": what,
+                      "size": len(raw), "sha256": sha256(raw), **dict(*more)})
+    (folder / "cases.json").write_text("[\n" + ",\n".join(json.dumps(row) for row in found) + "\n]\n")
+
+
+if __name__ == "__main__":
+    write_golden()
+    write_hostile()
