@@ -97,10 +97,3 @@ int zt_foreign_fail(const zt_head_tail *input, zt_error *err){
   if( format ) return zt_break(err, "T2", "%s, which is not read", format);
   return zt_break(err, "T1", "not a tensor file of a known format");
 }
-
-/* --- In zip archives --- */
-
-bool zt_foreign_is_hdf5(zt_text name){
-  const char *const end = name.z+name.n;
-  return (name.n>3 && memcmp(end-3, ".h5", 3)==0) || (name.n>5 && memcmp(end-5, ".hdf5", 5)==0);
-}

@@ -42,7 +42,7 @@ def unsupported():
     for name in ("a dict", "a list", "an array", "an OrderedDict"):
         yield f"pickle 0, {name}", pickle.dumps(PICKLES[name], 0), "a plain pickle"
     for member in ("model.weights.h5", "a/b.hdf5"):   # The first is Keras'
-        yield f"zip, {member}", archive({"config.json": b"{}", member: HDF5}), f"a zip archive around '{member}', a file of HDF5"
+        yield f"zip, {member}", archive({"config.json": b"{}", member: HDF5}), f"member '{member}': a file of HDF5"
 
 
 UNSUPPORTED = list(unsupported())
