@@ -120,6 +120,15 @@ static int archive_identify(archive_found *f, const zt_interrupt *interrupt, zt_
   return err->rc;
 }
 
+/* Pass on a failure that is not the file's. */
+static int archive_pass_on(zt_error *failed, zt_error *err){
+  if( failed->rc && !zt_error_is_of_file(failed) ){
+    *err = *failed;
+    *failed = ZT_ERROR_NONE;
+  }
+  return err->rc;
+}
+
 /* Look at member i; *out needs archive_found_clear(). A fault of its own is recorded in failed,
 ** any other failure in err. */
 static int archive_look(zt_zip *zip, const zt_head_tail *input, uint32_t i, archive_found *out,
@@ -133,11 +142,7 @@ static int archive_look(zt_zip *zip, const zt_head_tail *input, uint32_t i, arch
       ==SQLITE_OK ){
     archive_identify(out, input->interrupt, failed);
   }
-  if( failed->rc && !zt_error_is_of_file(failed) ){
-    *err = *failed;
-    *failed = ZT_ERROR_NONE;
-  }
-  return err->rc;
+  return archive_pass_on(failed, err);
 }
 
 /* True if the member is a tensor file, or may be one, that makes the file an archive of such. */
@@ -273,11 +278,7 @@ static int archive_open_member(archive_reader *r, const archive_found *f, zt_err
   zt_container *inner = NULL;
   zt_driver_open(f->driver, f->range, r->b->interrupt, &inner, failed);
   if( !failed->rc ) return archive_add_inner(r, inner, f->zip.name, f->offset);
-  if( !zt_error_is_of_file(failed) ){
-    *r->b->err = *failed;
-    *failed = ZT_ERROR_NONE;
-  }
-  return r->b->err->rc;
+  return archive_pass_on(failed, r->b->err);
 }
 
 static int archive_add_member(archive_reader *r, uint32_t i){
@@ -289,6 +290,7 @@ static int archive_add_member(archive_reader *r, uint32_t i){
   }else if( archive_counts(&f) || f.ztensor ){
     if( f.driver ) archive_open_member(r, &f, &failed);
     else archive_explain(&f, &failed);
+    archive_pass_on(&failed, err);
     /* Bytes that look like a format's, and are not, are of no tensor file */
     if( failed.rc && !err->rc && (!f.driver || f.sure || archive_is_named(f.zip.name)) ){
       archive_add_unread(r, &f, &failed);

@@ -14,6 +14,7 @@
   FORMAT(npy) \
   FORMAT(npz) \
   FORMAT(pytorch) \
+  FORMAT(pickle) \
   FORMAT(onnx) \
   FORMAT(archive)
 

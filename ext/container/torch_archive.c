@@ -288,7 +288,9 @@ static void archive_close(zt_torch_file *f){
   sqlite3_free(a);
 }
 
-static const zt_torch_kinds archive_kind = { archive_read, archive_find_storage, archive_close };
+static const zt_torch_kinds archive_kind = {
+  .read = archive_read, .find = archive_find_storage, .close = archive_close
+};
 
 /* PT2 */
 static int archive_open(torch_archive *a, const zt_head_tail *input){

@@ -1,6 +1,7 @@
 /*
-** The encoding deflate: one stream of RFC 1951, as in zip archives. encoding.h has its rules E2 to
-** E4, and core/inflate.h the decoder. The encoder is zlib.
+** The encoding deflate: one stream of RFC 1951, as in zip archives; and the same with a header and
+** a checksum around it, zlib and gzip. encoding.h has the rules E2 to E4, and core/inflate.h the
+** decoder. The encoder, of deflate alone, is zlib.
 */
 #define ZLIB_CONST
 #include <zlib.h>
@@ -30,6 +31,11 @@ static void deflate_close(zt_decoder *decoder){
   sqlite3_free(d);
 }
 
+static zt_inflate_around deflate_around(const zt_payload *p){
+  return p->component->codec==ZT_CODEC_ZLIB ? ZT_INFLATE_ZLIB
+       : p->component->codec==ZT_CODEC_GZIP ? ZT_INFLATE_GZIP : ZT_INFLATE_BARE;
+}
+
 static int deflate_open(const zt_payload *p, zt_decoder **out, zt_error *err){
   deflate_decoder *d = sqlite3_malloc64(sizeof(*d));
   uint64_t n = p->component->length<DEFLATE_WINDOW ? p->component->length : DEFLATE_WINDOW;
@@ -38,9 +44,13 @@ static int deflate_open(const zt_payload *p, zt_decoder **out, zt_error *err){
   if( !d ) return zt_fail_nomem(err);
   *d = (deflate_decoder){ .payload = *p, .inflate = zt_inflate_new(err) };
   if( !err->rc && !image && (d->window = sqlite3_malloc64(n+1))==NULL ) zt_fail_nomem(err);
-  if( err->rc ) deflate_close(d);
-  else *out = d;
-  return err->rc;
+  if( err->rc ){
+    deflate_close(d);
+    return err->rc;
+  }
+  zt_inflate_begin(d->inflate, deflate_around(p));
+  *out = d;
+  return SQLITE_OK;
 }
 
 /* Read more stored bytes if `in` is empty. */
@@ -139,4 +149,12 @@ static const zt_frames deflate_frames = {
 const zt_encoding zt_encoding_deflate = {
   .name = "deflate", .open = deflate_open, .next = deflate_next, .close = deflate_close,
   .frames = &deflate_frames
+};
+
+const zt_encoding zt_encoding_zlib = {
+  .name = "zlib", .open = deflate_open, .next = deflate_next, .close = deflate_close
+};
+
+const zt_encoding zt_encoding_gzip = {
+  .name = "gzip", .open = deflate_open, .next = deflate_next, .close = deflate_close
 };

@@ -53,6 +53,7 @@ const zt_encoding *zt_encoding_of(const zt_component *component);
 int zt_encoding_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, zt_error *err);
 
 extern const zt_encoding zt_encoding_zstd, zt_encoding_seekable, zt_encoding_deflate,
+  zt_encoding_zlib, zt_encoding_gzip,
   zt_encoding_varint, zt_encoding_unpacked, zt_encoding_kept;
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include "container/driver.h"
+#include "container/zip.h"
 #include "core/paths.h"
 
 #define FOLDER "tests/formats/ztensor/golden/"
