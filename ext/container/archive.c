@@ -273,10 +273,15 @@ static void archive_explain(const archive_found *f, zt_error *failed){
   }
 }
 
-/* Open a member by its driver. */
+/* Open a member by its driver. Without a magic number, without a telling name and without a tensor
+** it is none: a pickle of settings. */
 static int archive_open_member(archive_reader *r, const archive_found *f, zt_error *failed){
   zt_container *inner = NULL;
   zt_driver_open(f->driver, f->range, r->b->interrupt, &inner, failed);
+  if( inner && !f->sure && zt_container_objects(inner)==0 && !archive_is_named(f->zip.name) ){
+    zt_container_close(inner);
+    return SQLITE_OK;
+  }
   if( !failed->rc ) return archive_add_inner(r, inner, f->zip.name, f->offset);
   return archive_pass_on(failed, r->b->err);
 }
@@ -460,13 +465,14 @@ static zt_probe archive_probe(const zt_head_tail *input, zt_error *err){
   zt_error failed = { .path = err->path };
   zt_zip *zip = NULL;
   bool found = false;
-  if( zt_source_is_range(input->source) || (!zt_zip_probe(input) && !zt_zip_probe_program(input))
-   || zt_torch_kind_of(input, err)!=ZT_TORCH_NONE || err->rc ) return ZT_PROBE_NO;
+  if( zt_source_is_range(input->source) || (!zt_zip_probe(input) && !zt_zip_probe_program(input)) ){
+    return ZT_PROBE_NO;
+  }
   if( zt_zip_of(input, &zip, &failed)==SQLITE_OK ) found = archive_has_file(input, zip, &failed);
   /* A fault of the archive is npz's to report */
   if( failed.rc && !zt_error_is_of_file(&failed) ) *err = failed;
   else zt_error_clear(&failed);
-  return found ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return found && zt_torch_kind_of(input, err)==ZT_TORCH_NONE ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 static int archive_open_all(zt_builder *b, const zt_head_tail *input){

@@ -89,13 +89,11 @@ static bool file_is_old(const zt_head_tail *input, zt_error *err){
 static zt_probe file_probe(const zt_head_tail *input, zt_error *err){
   const zt_inflate_around around = zt_pickle_input_around(input);
   bool is = false;
-  if( input->head.n==0 || zt_torch_kind_of(input, err)!=ZT_TORCH_NONE || err->rc ){
-    return ZT_PROBE_NO;
-  }
+  if( input->head.n==0 ) return ZT_PROBE_NO;
   if( around!=ZT_INFLATE_BARE ) is = file_is_compressed(input, around, err);
   else if( file_has_mark(input->head.p, input->head.n) ) is = !file_is_header(input);
   else is = file_is_old(input, err);
-  return is ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
+  return is && zt_torch_kind_of(input, err)==ZT_TORCH_NONE ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
 }
 
 static int file_open(zt_builder *b, const zt_head_tail *input){
