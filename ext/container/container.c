@@ -21,11 +21,12 @@ int zt_head_tail_read(zt_source *source, const zt_builder *b, zt_head_tail_buffe
   const uint64_t size = zt_source_size(source);
   const size_t nHead = size<ZT_HEAD_SIZE ? (size_t)size : ZT_HEAD_SIZE;
   const size_t nTail = size<ZT_TAIL_SIZE ? (size_t)size : ZT_TAIL_SIZE;
+  buffer->zip = NULL;
   if( container_read(source, b, 0, buffer->head, nHead, err)
    || container_read(source, b, size-nTail, buffer->tail, nTail, err) ) return err->rc;
   *out = (zt_head_tail){
     .source = source, .size = size, .head = { buffer->head, nHead },
-    .tail = { buffer->tail, nTail }, .interrupt = b ? b->interrupt : NULL
+    .tail = { buffer->tail, nTail }, .interrupt = b ? b->interrupt : NULL, .zip = &buffer->zip
   };
   return SQLITE_OK;
 }
@@ -114,11 +115,11 @@ zt_container *zt_container_prepare(zt_container_guess guess){
 }
 
 bool zt_container_is_shared(const zt_container *c){ return c->references>1; }
-const char *zt_container_format(const zt_container *c){ return c->driver->format; }
+const char *zt_container_format(const zt_container *c){ return c->format; }
 zt_text zt_container_version(const zt_container *c){ return c->version; }
 unsigned zt_container_rules(const zt_container *c){ return c->rules; }
 bool zt_container_is_newer(const zt_container *c){ return c->newer; }
-bool zt_container_has_own_attributes(const zt_container *c){ return c->driver->own_attributes; }
+bool zt_container_has_own_attributes(const zt_container *c){ return c->own_attributes; }
 zt_value zt_container_attributes(const zt_container *c){ return c->attributes; }
 zt_value zt_container_manifest(const zt_container *c){ return c->manifest; }
 uint64_t zt_container_manifest_offset(const zt_container *c){ return c->manifest_offset; }

@@ -44,9 +44,9 @@ typedef enum zt_codec_id {
   ZT_CODEC_UNKNOWN, ZT_CODEC_RAW, ZT_CODEC_ZSTD, ZT_CODEC_SEEKABLE, ZT_CODEC_DEFLATE,
   ZT_CODEC_PROTOBUF_VARINT,     /* Varints, one after the other */
   ZT_CODEC_PROTOBUF_UNPACKED,   /* A field that occurs once for each number */
+  ZT_CODEC_ZLIB, ZT_CODEC_GZIP, /* Deflate with a header and a checksum */
   ZT_CODEC_KEPT,                /* The container keeps the decoded bytes */
   ZT_CODEC_PIECES,              /* They lie as they are in several places, which it keeps */
-  ZT_CODEC_ZLIB,
   ZT_CODEC_NUMBERS,             /* Numbers of another type than the component's */
   ZT_CODEC_COUNT
 } zt_codec_id;

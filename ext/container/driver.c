@@ -14,11 +14,13 @@
   FORMAT(npy) \
   FORMAT(npz) \
   FORMAT(pytorch) \
+  FORMAT(pickle) \
   FORMAT(onnx) \
   FORMAT(tflite) \
   FORMAT(msgpack) \
   FORMAT(tensorflow) \
-  FORMAT(matlab)
+  FORMAT(matlab) \
+  FORMAT(archive)
 
 #define DRIVER_DECLARE(name) extern const zt_driver zt_driver_##name;
 DRIVER_TABLE(DRIVER_DECLARE)

@@ -23,6 +23,7 @@ typedef struct zt_head_tail {
   zt_span head;        /* The first ZT_HEAD_SIZE bytes, or all */
   zt_span tail;        /* The last ZT_TAIL_SIZE bytes, or all */
   const zt_interrupt *interrupt;   /* May be NULL */
+  struct zt_zip **zip; /* For zt_zip_of() (zip.h). *zip is NULL before its first call */
 } zt_head_tail;
 #define ZT_HEAD_SIZE 16
 #define ZT_TAIL_SIZE 48   /* The longest footer, rounded up; excludes blobs before a manifest */
@@ -113,6 +114,10 @@ struct zt_container {
   bool is_file;
   zt_identity identity;      /* If is_file */
 
+  /* The driver's, unless its open() sets others: */
+  const char *format;        /* Static */
+  bool own_attributes;
+
   /* Set by the driver's open(): */
   zt_text version;           /* z NULL: it has none; may lie in the kept bytes */
   unsigned rules;            /* ZT_RULE_ bits */
@@ -155,6 +160,7 @@ extern const zt_driver *const zt_drivers[];
 /* A buffer for head and tail of a file. */
 typedef struct zt_head_tail_buffer {
   uint8_t head[ZT_HEAD_SIZE], tail[ZT_TAIL_SIZE];
+  struct zt_zip *zip;  /* Owned: zt_zip_close() it after probing. NULL: none */
 } zt_head_tail_buffer;
 
 /* Read head and tail of a source into a buffer, or copy them from the builder's prefetched bytes. b
@@ -167,6 +173,10 @@ zt_container *zt_container_new(void);
 
 /* Fail unless head and tail of the source are those of a sound file of that format. */
 int zt_driver_check(const zt_driver *driver, zt_source *source, zt_error *err);
+
+/* As zt_container_open(), by that driver, whatever it would say to the file. */
+int zt_driver_open(const zt_driver *driver, zt_source *source, const zt_interrupt *interrupt,
+                   zt_container **out, zt_error *err);
 
 /* The name of an object that has none in the file: the last part of the path without its extension;
 ** `data` for an image (path NULL), or if that part is not UTF-8. */

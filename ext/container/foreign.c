@@ -10,8 +10,8 @@
 **                           (HDF5 File Format Specification 3.0, section II.A)
 **   MATLAB                  its header's text (MAT-File Format, level 7.3, which is HDF5)
 **   GGML                    the magic numbers before GGUF
-**   pickle                  PROTO, then FRAME or an opcode that makes a value, and STOP at the end;
-**                           before protocol 2 one of some known beginnings, and STOP
+**   compressed              the magic numbers of bzip2, xz and lz4, and the usual head of lzma, as
+**                           of joblib's pickles
 */
 #include "container/foreign.h"
 
@@ -43,28 +43,30 @@ static bool foreign_is_ggml(const zt_head_tail *input){
   return false;
 }
 
-static bool foreign_is_pickle(const zt_head_tail *input){
-  static const char makes[] = "}](c)KMJGXUTVBCFIL\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x96N";
-  static const char *const texts[] = {
-    "(dp0\n", "(dp1\n", "(lp0\n", "(lp1\n", "(ip0\n", "ccopy_reg\n", "cnumpy.core.mult", "cnumpy\n",
-    "ccollections\nOrd"
+/* The compressions of joblib that are not read. */
+static const char *foreign_compression(const zt_head_tail *input){
+  static const struct { const char *bytes; size_t n; const char *name; } rows[] = {
+    { "BZh", 3, "a file compressed by bz2" },
+    { "\xfd" "7zXZ\0", 6, "a file compressed by xz" },
+    { "\x04\x22\x4d\x18", 4, "a file compressed by lz4" },
+    { "ZF0x", 4, "a pickle of joblib before 0.10, compressed" },
   };
   const uint8_t *p = input->head.p;
-  if( input->head.n<4 || !zt_tail_is(input, ".", 1) ) return false;
-  if( p[0]==0x80 && p[1]>=2 && p[1]<=5 ){
-    return p[2]==0x95 || (p[2] && strchr(makes, p[2]));
+  for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
+    if( zt_head_is(input, rows[i].bytes, rows[i].n) ) return rows[i].name;
   }
-  for(size_t i=0; i<sizeof(texts)/sizeof(*texts); i++){
-    if( zt_head_is(input, texts[i], strlen(texts[i])) ) return true;
+  /* LZMA alone: properties, a dictionary's size, and an unknown length */
+  if( input->head.n>=13 && p[0]==0x5D && p[1]==0 && zt_le64(p+5)==UINT64_MAX ){
+    return "a file compressed by lzma";
   }
-  return false;
+  return NULL;
 }
 
 /* The name of an unsupported format; NULL: unknown. */
 static const char *foreign_format(const zt_head_tail *input, zt_error *err){
   if( foreign_begins_with_text(input, "MATLAB 7.3 MAT-f") ) return "a file of MATLAB";
   if( foreign_is_ggml(input) ) return "a file of GGML before GGUF";
-  if( foreign_is_pickle(input) ) return "a plain pickle";
+  if( foreign_compression(input) ) return foreign_compression(input);
   return foreign_is_hdf5(input, err) ? "a file of HDF5" : NULL;
 }
 
@@ -82,11 +84,4 @@ int zt_foreign_fail(const zt_head_tail *input, zt_error *err){
   if( err->rc ) return err->rc;
   if( format ) return zt_break(err, "T2", "%s, which is not read", format);
   return zt_break(err, "T1", "not a tensor file of a known format");
-}
-
-/* --- In zip archives --- */
-
-bool zt_foreign_is_hdf5(zt_text name){
-  const char *const end = name.z+name.n;
-  return (name.n>3 && memcmp(end-3, ".h5", 3)==0) || (name.n>5 && memcmp(end-5, ".hdf5", 5)==0);
 }

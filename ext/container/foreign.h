@@ -8,7 +8,4 @@
 ** else T1. */
 int zt_foreign_fail(const zt_head_tail *input, zt_error *err);
 
-/* True if the name of a zip archive's member is that of HDF5, as in Keras' archives. */
-bool zt_foreign_is_hdf5(zt_text name);
-
 #endif

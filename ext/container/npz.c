@@ -10,15 +10,14 @@
 **
 **   NZ1  arrays' names are UTF-8, and without U+0000
 **   NZ2  no two arrays have one name
-**   NZ3  an archive with members has an array; T2: it is not Keras' archive around HDF5
+**   NZ3  an archive with members has an array
 **   NZ4  headers take at most NPZ_SPARE bytes and NPZ_TIMES the archive's size. The fixed part of
 **        each array's record does not count: its entry in the directory bounds it
 **
 ** A fault of one member is its own: the member is listed with its known fields, and hides no other.
 ** If its encoding is unknown, only the name is known. The driver of PyTorch takes its archives
-** first.
+** first, and archive.c those with other tensor files.
 */
-#include "container/foreign.h"
 #include "container/manifest.h"
 #include "container/npy.h"
 #include "container/zip.h"
@@ -44,7 +43,7 @@ static const zt_rule npz_rules[] = {
 /* Arrays before the container is filled. Records point into manifest and texts. */
 typedef struct npz_reader {
   zt_builder *b;
-  zt_zip *zip;
+  zt_zip *zip;                             /* Borrowed */
   zt_inflate *inflate;                     /* NULL until needed */
   zt_cbor_out manifest;                    /* One map */
   zt_cbor_out texts;                       /* Attributes and other parts of records */
@@ -259,19 +258,6 @@ end:
   return r->b->err->rc;
 }
 
-/* NZ3, or T2 for Keras. */
-static int npz_fail_empty(npz_reader *r){
-  for(uint32_t i=0; i<zt_zip_members(r->zip); i++){
-    zt_zip_member m;
-    zt_zip_member_at(r->zip, i, &m);
-    if( !zt_foreign_is_hdf5(m.name) ) continue;
-    return zt_break(r->b->err, "T2", "a zip archive around '%.*s', a file of HDF5, which is not"
-                    " read", zt_shown(m.name), m.name.z);
-  }
-  return zt_break(r->b->err, "NZ3",
-                  "a zip archive in which no member is a numpy array, nor PyTorch's data.pkl");
-}
-
 static int npz_add_members(npz_reader *r){
   uint32_t n = zt_zip_members(r->zip);
   for(uint32_t i=0; i<n; i++){
@@ -279,7 +265,9 @@ static int npz_add_members(npz_reader *r){
      && zt_interrupt_check(r->b->interrupt, r->b->err) ) return r->b->err->rc;
     if( npz_add_member(r, i) ) return r->b->err->rc;
   }
-  return n>0 && r->n==0 ? npz_fail_empty(r) : SQLITE_OK;
+  if( n==0 || r->n>0 ) return SQLITE_OK;
+  return zt_break(r->b->err, "NZ3",
+                  "a zip archive in which no member is a numpy array, nor PyTorch's data.pkl");
 }
 
 /* Move all that was read into the container. */
@@ -313,7 +301,8 @@ static int npz_fill(npz_reader *r){
 
 static zt_probe npz_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return zt_zip_probe(input) ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
+  return zt_zip_probe(input) && !zt_source_is_range(input->source) ? ZT_PROBE_PERHAPS
+                                                                   : ZT_PROBE_NO;
 }
 
 static int npz_open(zt_builder *b, const zt_head_tail *input){
@@ -322,7 +311,7 @@ static int npz_open(zt_builder *b, const zt_head_tail *input){
     .b = b, .manifest = { .err = b->err }, .texts = { .err = b->err }, .records = { .err = b->err },
     .descr = { .err = b->err }, .header = { .err = b->err }
   };
-  if( zt_zip_open(input->source, b->interrupt, &r.zip, b->err) ) return b->err->rc;
+  if( zt_zip_of(input, &r.zip, b->err) ) return b->err->rc;
   c->rules = ZT_RULE_DIGEST_OF_DECODED;
   c->gap = UINT64_MAX;   /* Local headers, and members that are not arrays */
   zt_zip_directory(r.zip, &c->manifest_offset, &c->manifest_length);
@@ -330,7 +319,6 @@ static int npz_open(zt_builder *b, const zt_head_tail *input){
   npz_add_members(&r);
   zt_cbor_put_items(&r.manifest, (zt_span){ (const uint8_t*)"\xff", 1 });
   if( !b->err->rc ) npz_fill(&r);
-  zt_zip_close(r.zip);
   zt_inflate_free(r.inflate);
   zt_cbor_out_clear(&r.manifest);
   zt_cbor_out_clear(&r.texts);

@@ -11,83 +11,34 @@
 **   PK5  an opcode that takes all items down to a mark finds a mark
 **   PK6  a memo's entry is written before it is read
 **
-** The pickle is read twice. The first pass counts, so that only the stack grows in the second.
-** Children are stored when an opcode takes them from the stack. A tuple stores all at once; a list,
-** set or dict stores them in pieces, each with the position of the next. Real picklers number memo
-** entries in the order of writing, so an array of as many entries as are written holds them. Other
-** keys are hashed, with a random multiplier.
+** The pickle, or each piece of it, is read twice. The first pass counts (pickle_open.c), so that
+** only the stack grows in the second. Children are stored when an opcode takes them from the stack.
+** A tuple stores all at once; a list, set or dict stores them in pieces, each with the position of
+** the next.
 */
-#include "container/pickle_tree.h"
+#include "container/pickle_machine.h"
 
 #include <assert.h>
-#include "container/pickle_opcodes.h"
 #include "container/pickle_text.h"
 #include "core/host.h"
 #include "core/utf8.h"
 
 #define PICKLE_PROTOCOL 5
-#define PICKLE_BYTES 256          /* Integers of one byte have fixed nodes, */
-#define PICKLE_SMALL 5            /* from this number on */
 #define PICKLE_POLL 0xFFFF        /* Opcodes between checks for an interrupt, less 1 */
 #define PICKLE_STACK_FIRST 256u
 #define PICKLE_MARK 0             /* A mark on the stack; nodes are above 0 */
-
-typedef struct pickle_entry { uint32_t key; zt_pickle_node node; } pickle_entry;
-
-typedef struct pickle_machine {
-  zt_pickle *p;
-  zt_error *err;
-  const zt_interrupt *interrupt;
-  zt_pickle_read r;             /* The current opcode */
-  uint64_t nodes, words, calls, puts;   /* Capacities */
-  uint32_t *stack;
-  uint32_t depth, room;
-  zt_pickle_node *memo;         /* Entries with keys below roomMemo */
-  uint32_t roomMemo;
-  uint32_t entries;             /* Entries of both */
-  pickle_entry *hashed;         /* A hash table of entries with other keys; node 0 marks a free
-                                ** slot. NULL until needed */
-  unsigned shift;               /* 32 minus the bits of a slot's number */
-  uint64_t multiplier;
-} pickle_machine;
 
 /* --- Opcodes --- */
 
 #define pickle_fail(m, ...) zt_pickle_fail(&(m)->r, (m)->err, __VA_ARGS__)
 
-static bool pickle_poll(pickle_machine *m, uint64_t *steps){
+static bool pickle_poll(zt_pickle_machine *m, uint64_t *steps){
   return (++*steps & PICKLE_POLL)!=0 || zt_interrupt_check(m->interrupt, m->err)==SQLITE_OK;
-}
-
-/* First pass: count capacities. Opcodes pop only pushed nodes, so there are no more children than
-** pushing opcodes. */
-static bool pickle_count(pickle_machine *m){
-  const zt_span bytes = m->p->bytes;
-  uint64_t steps = 0, times[256] = { 0 };
-  for(size_t at=0, size; times[ZT_PICKLE_OP_STOP]==0; at+=size){
-    if( !pickle_poll(m, &steps) ) return false;
-    size = zt_pickle_size_at(bytes, at);
-    if( size==0 ){
-      zt_pickle_read r = { .next = at };
-      if( !zt_pickle_read_any(&r, bytes, m->err) ) return false;
-      size = r.next-at;
-    }
-    times[bytes.p[at]]++;
-  }
-  for(size_t i=0; i<256; i++){
-    const zt_pickle_opcode *opcode = &zt_pickle_opcodes[i];
-    m->nodes += times[i]*opcode->nodes;
-    if( opcode->needs & ZT_PICKLE_CALLS ) m->calls += times[i];
-    if( opcode->needs & ZT_PICKLE_PUSHES ) m->words += times[i];
-    if( opcode->needs & ZT_PICKLE_PIECE ) m->words += times[i]*ZT_PICKLE_PIECE_HEAD;
-    if( opcode->needs & ZT_PICKLE_PUTS ) m->puts += times[i];
-  }
-  return true;
 }
 
 /* --- Nodes --- */
 
-static zt_pickle_node pickle_add(pickle_machine *m, zt_pickle_kind kind){
+zt_pickle_node zt_pickle_add(zt_pickle_machine *m, zt_pickle_kind kind){
   zt_pickle *p = m->p;
   assert( p->n<m->nodes );
   p->items[p->n] = (zt_pickle_item){ .kind = (uint16_t)kind };
@@ -95,7 +46,7 @@ static zt_pickle_node pickle_add(pickle_machine *m, zt_pickle_kind kind){
 }
 
 /* Append room for n bytes to `made`; NULL if memory is short. */
-static uint8_t *pickle_make(pickle_machine *m, size_t n){
+static uint8_t *pickle_make(zt_pickle_machine *m, size_t n){
   zt_pickle *p = m->p;
   if( !p->made || n>p->roomMade-p->nMade ){
     uint64_t room = (uint64_t)p->nMade+n+p->roomMade/2+64;
@@ -113,10 +64,10 @@ static uint8_t *pickle_make(pickle_machine *m, size_t n){
 
 /* Add a node for bytes that begin at `at` in the pickle or, with ZT_PICKLE_MADE, in `made`. With
 ** `text` it is a text, if the bytes are UTF-8. */
-static zt_pickle_node pickle_add_bytes(pickle_machine *m, zt_span bytes, size_t at, bool text,
+static zt_pickle_node pickle_add_bytes(zt_pickle_machine *m, zt_span bytes, size_t at, bool text,
                                        unsigned flags){
   const bool is_text = text && zt_utf8_valid(bytes.p, bytes.n);
-  const zt_pickle_node node = pickle_add(m, is_text ? ZT_PICKLE_TEXT : ZT_PICKLE_BYTES);
+  const zt_pickle_node node = zt_pickle_add(m, is_text ? ZT_PICKLE_TEXT : ZT_PICKLE_BYTES);
   zt_pickle_item *item = &m->p->items[node];
   item->flags = (uint16_t)flags;
   item->n = (uint32_t)bytes.n;
@@ -126,25 +77,26 @@ static zt_pickle_node pickle_add_bytes(pickle_machine *m, zt_span bytes, size_t 
 }
 
 /* The same for an argument. */
-static zt_pickle_node pickle_add_argument(pickle_machine *m, bool text){
+static zt_pickle_node pickle_add_argument(zt_pickle_machine *m, bool text){
   const zt_span bytes = m->r.argument;
   return pickle_add_bytes(m, bytes, (size_t)(bytes.p-m->p->bytes.p), text, 0);
 }
 
-static zt_pickle_node pickle_add_integer(pickle_machine *m, int64_t i){
+static zt_pickle_node pickle_add_integer(zt_pickle_machine *m, int64_t i){
   zt_pickle_node node;
-  if( i>=0 && i<PICKLE_BYTES ) return PICKLE_SMALL+(zt_pickle_node)i;
-  node = pickle_add(m, ZT_PICKLE_INTEGER);
+  if( i>=0 && i<ZT_PICKLE_SMALLS ) return ZT_PICKLE_SMALL+(zt_pickle_node)i;
+  node = zt_pickle_add(m, ZT_PICKLE_INTEGER);
   m->p->items[node].integer = i;
   return node;
 }
 
 /* Add a little-endian two's complement; `at` is its position, for long ones. */
-static zt_pickle_node pickle_add_long(pickle_machine *m, zt_span bytes, size_t at, unsigned flags){
+static zt_pickle_node pickle_add_long(zt_pickle_machine *m, zt_span bytes, size_t at,
+                                      unsigned flags){
   zt_pickle_node node;
   bytes.n = zt_pickle_trim(bytes);
   if( bytes.n<=8 ) return pickle_add_integer(m, zt_pickle_small(bytes));
-  node = pickle_add(m, ZT_PICKLE_INTEGER);
+  node = zt_pickle_add(m, ZT_PICKLE_INTEGER);
   m->p->items[node].flags = (uint16_t)(ZT_PICKLE_WIDE|flags);
   m->p->items[node].n = (uint32_t)bytes.n;
   m->p->items[node].a = (uint32_t)at;
@@ -154,7 +106,7 @@ static zt_pickle_node pickle_add_long(pickle_machine *m, zt_span bytes, size_t a
 /* --- Text arguments --- */
 
 /* PK3: in protocol 0, 00 and 01 are booleans, and a long integer ends with L. */
-static zt_pickle_node pickle_add_decimal(pickle_machine *m, zt_span text){
+static zt_pickle_node pickle_add_decimal(zt_pickle_machine *m, zt_span text){
   uint8_t bytes[ZT_PICKLE_INTEGER_BYTES], *made;
   const char *why;
   size_t n;
@@ -170,20 +122,20 @@ static zt_pickle_node pickle_add_decimal(pickle_machine *m, zt_span text){
   return pickle_add_long(m, (zt_span){ made, n }, m->p->nMade-n, ZT_PICKLE_MADE);
 }
 
-static zt_pickle_node pickle_add_real(pickle_machine *m, double real){
-  zt_pickle_node node = pickle_add(m, ZT_PICKLE_REAL);
+static zt_pickle_node pickle_add_real(zt_pickle_machine *m, double real){
+  zt_pickle_node node = zt_pickle_add(m, ZT_PICKLE_REAL);
   m->p->items[node].real = real;
   return node;
 }
 
-static zt_pickle_node pickle_add_float(pickle_machine *m, zt_span text){
+static zt_pickle_node pickle_add_float(zt_pickle_machine *m, zt_span text){
   double real;
   const char *why = zt_pickle_real(text, &real);
   return why ? pickle_fail(m, "PK3", "%s", why) : pickle_add_real(m, real);
 }
 
 /* PK3: the unescaped text has at most twice the bytes. */
-static zt_pickle_node pickle_add_escaped(pickle_machine *m, zt_span text){
+static zt_pickle_node pickle_add_escaped(zt_pickle_machine *m, zt_span text){
   uint8_t *out = pickle_make(m, 2*text.n);
   const char *why;
   size_t n;
@@ -196,11 +148,11 @@ static zt_pickle_node pickle_add_escaped(pickle_machine *m, zt_span text){
 }
 
 /* PK3: a module and a name, separated by a newline. */
-static zt_pickle_node pickle_add_global(pickle_machine *m, zt_span text){
+static zt_pickle_node pickle_add_global(zt_pickle_machine *m, zt_span text){
   const uint8_t *newline = memchr(text.p, '\n', text.n);
   zt_pickle_node node;
   if( !zt_utf8_valid(text.p, text.n) ) return pickle_fail(m, "PK3", "a name that is not UTF-8");
-  node = pickle_add(m, ZT_PICKLE_GLOBAL);
+  node = zt_pickle_add(m, ZT_PICKLE_GLOBAL);
   m->p->items[node].n = (uint32_t)text.n;
   m->p->items[node].a = (uint32_t)(text.p-m->p->bytes.p);
   m->p->items[node].b = (uint32_t)(newline-text.p);
@@ -209,7 +161,7 @@ static zt_pickle_node pickle_add_global(pickle_machine *m, zt_span text){
 
 /* --- The stack and the memo --- */
 
-ZT_COLD static bool pickle_grow_stack(pickle_machine *m){
+ZT_COLD static bool pickle_grow_stack(zt_pickle_machine *m){
   uint32_t room = m->room ? m->room+m->room/2 : PICKLE_STACK_FIRST;
   uint32_t *stack = sqlite3_realloc64(m->stack, (uint64_t)room*sizeof(*stack));
   if( !stack ) return zt_fail_nomem(m->err)==SQLITE_OK;
@@ -218,14 +170,14 @@ ZT_COLD static bool pickle_grow_stack(pickle_machine *m){
   return true;
 }
 
-ZT_INLINE bool pickle_push(pickle_machine *m, zt_pickle_node node){
+ZT_INLINE bool pickle_push(zt_pickle_machine *m, zt_pickle_node node){
   if( m->err->rc || (m->depth==m->room && !pickle_grow_stack(m)) ) return false;
   m->stack[m->depth++] = node;
   return true;
 }
 
 /* PK4: the top n items are nodes, not marks. */
-static bool pickle_need(pickle_machine *m, uint32_t n){
+static bool pickle_need(zt_pickle_machine *m, uint32_t n){
   for(uint32_t i=0; i<n; i++){
     if( i<m->depth && m->stack[m->depth-1-i]!=PICKLE_MARK ) continue;
     return pickle_fail(m, "PK4", "%s", i<m->depth ? "a mark stands where it takes a value"
@@ -235,63 +187,27 @@ static bool pickle_need(pickle_machine *m, uint32_t n){
 }
 
 /* PK5: *out is the position above the last mark. */
-static bool pickle_mark(pickle_machine *m, uint32_t *out){
+static bool pickle_mark(zt_pickle_machine *m, uint32_t *out){
   uint32_t i = m->depth;
   while( i>0 && m->stack[i-1]!=PICKLE_MARK ) i--;
   *out = i;
   return i>0 || pickle_fail(m, "PK5", "there is no mark on the stack");
 }
 
-/* The slot of a key in the hash table, or a free one for it. */
-static pickle_entry *pickle_memo_slot(pickle_machine *m, uint32_t key){
-  const uint32_t mask = UINT32_MAX>>m->shift;
-  uint32_t i = (uint32_t)((key*m->multiplier)>>32)>>m->shift;
-  while( m->hashed[i].node && m->hashed[i].key!=key ) i = (i+1) & mask;
-  return &m->hashed[i];
-}
-
-static bool pickle_need_hashed(pickle_machine *m){
-  unsigned bits = 3;
-  while( bits<31 && ((uint64_t)1<<bits)<2*m->puts ) bits++;
-  m->shift = 32-bits;
-  m->hashed = sqlite3_malloc64((uint64_t)sizeof(*m->hashed)<<bits);
-  if( !m->hashed ){
-    zt_fail_nomem(m->err);
-    return false;
-  }
-  memset(m->hashed, 0, sizeof(*m->hashed)<<bits);
-  sqlite3_randomness(sizeof(m->multiplier), &m->multiplier);
-  m->multiplier |= 1;
-  return true;
-}
-
-static bool pickle_put_memo(pickle_machine *m, uint32_t key){
-  zt_pickle_node *place;
-  if( !pickle_need(m, 1) ) return false;
-  if( key<m->roomMemo ){
-    place = &m->memo[key];
-  }else{
-    pickle_entry *entry;
-    if( !m->hashed && !pickle_need_hashed(m) ) return false;
-    entry = pickle_memo_slot(m, key);
-    entry->key = key;
-    place = &entry->node;
-  }
-  m->entries += *place==0;
-  *place = m->stack[m->depth-1];
-  return true;
+static bool pickle_put_memo(zt_pickle_machine *m, uint32_t key){
+  return pickle_need(m, 1)
+      && zt_pickle_memo_put(&m->memo, key, m->stack[m->depth-1], m->err)==SQLITE_OK;
 }
 
 /* PK6 */
-static bool pickle_get_memo(pickle_machine *m, uint32_t key){
-  zt_pickle_node node = key<m->roomMemo ? m->memo[key]
-                      : m->hashed ? pickle_memo_slot(m, key)->node : 0;
+static bool pickle_get_memo(zt_pickle_machine *m, uint32_t key){
+  const zt_pickle_node node = zt_pickle_memo_get(&m->memo, key);
   if( node ) return pickle_push(m, node);
   return pickle_fail(m, "PK6", "the memo has no entry %u", (unsigned)key);
 }
 
 /* PK3: a memo's key in decimal. */
-static bool pickle_key(pickle_machine *m, uint32_t *out){
+static bool pickle_key(zt_pickle_machine *m, uint32_t *out){
   uint64_t key = 0;
   bool ok = m->r.argument.n>0 && m->r.argument.n<=10;
   for(size_t i=0; ok && i<m->r.argument.n; i++){
@@ -306,7 +222,7 @@ static bool pickle_key(pickle_machine *m, uint32_t *out){
 /* --- Effects of opcodes --- */
 
 /* Move the stack from a position on into the children; *first is where. Returns their number. */
-static uint32_t pickle_take(pickle_machine *m, uint32_t from, uint32_t *first){
+static uint32_t pickle_take(zt_pickle_machine *m, uint32_t from, uint32_t *first){
   zt_pickle *p = m->p;
   uint32_t n = m->depth-from;
   assert( p->nWords+n<=m->words );
@@ -317,19 +233,19 @@ static uint32_t pickle_take(pickle_machine *m, uint32_t from, uint32_t *first){
   return n;
 }
 
-static zt_pickle_node pickle_tuple(pickle_machine *m, uint32_t from){
-  zt_pickle_node node = pickle_add(m, ZT_PICKLE_TUPLE);
+static zt_pickle_node pickle_tuple(zt_pickle_machine *m, uint32_t from){
+  zt_pickle_node node = zt_pickle_add(m, ZT_PICKLE_TUPLE);
   zt_pickle_item *item = &m->p->items[node];
   item->n = pickle_take(m, from, &item->a);
   return node;
 }
 
-static bool pickle_push_tuple(pickle_machine *m, uint32_t n){
+static bool pickle_push_tuple(zt_pickle_machine *m, uint32_t n){
   return pickle_need(m, n) && pickle_push(m, pickle_tuple(m, m->depth-n));
 }
 
 /* Append the stack from a position on to a list, set or dict. */
-static void pickle_append(pickle_machine *m, zt_pickle_node node, uint32_t from){
+static void pickle_append(zt_pickle_machine *m, zt_pickle_node node, uint32_t from){
   zt_pickle *p = m->p;
   zt_pickle_item *item = &p->items[node];
   uint32_t piece = p->nWords, first;
@@ -344,16 +260,16 @@ static void pickle_append(pickle_machine *m, zt_pickle_node node, uint32_t from)
 }
 
 /* PK4: a dict's keys all have values. */
-static bool pickle_pairs(pickle_machine *m, uint32_t from){
+static bool pickle_pairs(zt_pickle_machine *m, uint32_t from){
   return (m->depth-from)%2==0 || pickle_fail(m, "PK4", "a key without a value");
 }
 
 /* PK5: push a new tuple, list, set or dict of the items above the last mark. */
-static bool pickle_push_all(pickle_machine *m, zt_pickle_kind kind){
+static bool pickle_push_all(zt_pickle_machine *m, zt_pickle_kind kind){
   zt_pickle_node node;
   uint32_t from;
   if( !pickle_mark(m, &from) || (kind==ZT_PICKLE_DICT && !pickle_pairs(m, from)) ) return false;
-  node = kind==ZT_PICKLE_TUPLE ? pickle_tuple(m, from) : pickle_add(m, kind);
+  node = kind==ZT_PICKLE_TUPLE ? pickle_tuple(m, from) : zt_pickle_add(m, kind);
   if( kind!=ZT_PICKLE_TUPLE ) pickle_append(m, node, from);
   m->depth = from-1;
   return pickle_push(m, node);
@@ -361,7 +277,7 @@ static bool pickle_push_all(pickle_machine *m, zt_pickle_kind kind){
 
 /* PK4: put the stack from a position on into the node below it, a container of that kind or a call.
 ** `below` words lie between (a mark). */
-static bool pickle_fill(pickle_machine *m, uint32_t from, uint32_t below, zt_pickle_kind kind){
+static bool pickle_fill(zt_pickle_machine *m, uint32_t from, uint32_t below, zt_pickle_kind kind){
   zt_pickle *p = m->p;
   zt_pickle_node node = from>below ? m->stack[from-below-1] : PICKLE_MARK, *place;
   if( node==PICKLE_MARK ){
@@ -371,7 +287,7 @@ static bool pickle_fill(pickle_machine *m, uint32_t from, uint32_t below, zt_pic
   if( p->items[node].kind==ZT_PICKLE_CALL ){
     zt_pickle_parts *call = &p->calls[p->items[node].a];
     place = kind==ZT_PICKLE_DICT ? &call->dict : &call->list;
-    if( *place==0 ) *place = pickle_add(m, kind==ZT_PICKLE_DICT ? kind : ZT_PICKLE_LIST);
+    if( *place==0 ) *place = zt_pickle_add(m, kind==ZT_PICKLE_DICT ? kind : ZT_PICKLE_LIST);
     node = *place;
   }else if( p->items[node].kind!=kind ){
     return pickle_fail(m, "PK4", "the container to fill is not a %s",
@@ -382,18 +298,18 @@ static bool pickle_fill(pickle_machine *m, uint32_t from, uint32_t below, zt_pic
   return true;
 }
 
-static bool pickle_fill_all(pickle_machine *m, zt_pickle_kind kind){
+static bool pickle_fill_all(zt_pickle_machine *m, zt_pickle_kind kind){
   uint32_t from;
   return pickle_mark(m, &from) && pickle_fill(m, from, 1, kind);
 }
 
-static bool pickle_fill_one(pickle_machine *m, uint32_t n, zt_pickle_kind kind){
+static bool pickle_fill_one(zt_pickle_machine *m, uint32_t n, zt_pickle_kind kind){
   return pickle_need(m, n) && pickle_fill(m, m->depth-n, 0, kind);
 }
 
-static bool pickle_push_call(pickle_machine *m, zt_pickle_node callee, zt_pickle_node args,
+static bool pickle_push_call(zt_pickle_machine *m, zt_pickle_node callee, zt_pickle_node args,
                              zt_pickle_node keywords){
-  zt_pickle_node node = pickle_add(m, ZT_PICKLE_CALL);
+  zt_pickle_node node = zt_pickle_add(m, ZT_PICKLE_CALL);
   assert( m->p->nCalls<m->calls );
   m->p->items[node].a = m->p->nCalls;
   m->p->calls[m->p->nCalls++] = (zt_pickle_parts){
@@ -403,7 +319,7 @@ static bool pickle_push_call(pickle_machine *m, zt_pickle_node callee, zt_pickle
 }
 
 /* Push a call of the top n items: callee, arguments, keywords. */
-static bool pickle_reduce(pickle_machine *m, uint32_t n){
+static bool pickle_reduce(zt_pickle_machine *m, uint32_t n){
   const zt_pickle_node *top;
   if( !pickle_need(m, n) ) return false;
   m->depth -= n;
@@ -412,7 +328,7 @@ static bool pickle_reduce(pickle_machine *m, uint32_t n){
 }
 
 /* PK4, PK5: push a call with all items above the last mark: callee 0 is the first of them. */
-static bool pickle_reduce_all(pickle_machine *m, zt_pickle_node callee){
+static bool pickle_reduce_all(zt_pickle_machine *m, zt_pickle_node callee){
   zt_pickle_node args;
   uint32_t from;
   if( m->err->rc || !pickle_mark(m, &from) ) return false;
@@ -425,7 +341,7 @@ static bool pickle_reduce_all(pickle_machine *m, zt_pickle_node callee){
 }
 
 /* PK4 */
-static bool pickle_build(pickle_machine *m){
+static bool pickle_build(zt_pickle_machine *m){
   zt_pickle *p = m->p;
   const zt_pickle_item *item;
   zt_pickle_parts *call;
@@ -441,7 +357,7 @@ static bool pickle_build(pickle_machine *m){
 }
 
 /* PK4: module and name are on the stack. */
-static bool pickle_stack_global(pickle_machine *m){
+static bool pickle_stack_global(zt_pickle_machine *m){
   zt_pickle *p = m->p;
   zt_pickle_node node;
   if( !pickle_need(m, 2) ) return false;
@@ -449,7 +365,7 @@ static bool pickle_stack_global(pickle_machine *m){
    || p->items[m->stack[m->depth-2]].kind!=ZT_PICKLE_TEXT ){
     return pickle_fail(m, "PK4", "module and name are not both text");
   }
-  node = pickle_add(m, ZT_PICKLE_GLOBAL);
+  node = zt_pickle_add(m, ZT_PICKLE_GLOBAL);
   p->items[node].flags = ZT_PICKLE_PAIR;
   m->depth -= 2;
   p->items[node].a = m->stack[m->depth];
@@ -457,23 +373,23 @@ static bool pickle_stack_global(pickle_machine *m){
   return pickle_push(m, node);
 }
 
-static bool pickle_push_persistent(pickle_machine *m, zt_pickle_node id){
+static bool pickle_push_persistent(zt_pickle_machine *m, zt_pickle_node id){
   zt_pickle_node node;
   if( !id ) return false;
-  node = pickle_add(m, ZT_PICKLE_PERSISTENT);
+  node = zt_pickle_add(m, ZT_PICKLE_PERSISTENT);
   m->p->items[node].a = id;
   return pickle_push(m, node);
 }
 
-static bool pickle_push_extension(pickle_machine *m, int64_t code){
-  zt_pickle_node node = pickle_add(m, ZT_PICKLE_EXTENSION);
+static bool pickle_push_extension(zt_pickle_machine *m, int64_t code){
+  zt_pickle_node node = zt_pickle_add(m, ZT_PICKLE_EXTENSION);
   m->p->items[node].integer = code;
   return pickle_push(m, node);
 }
 
 /* --- Dispatch --- */
 
-static bool pickle_push_scalar(pickle_machine *m){
+static bool pickle_push_scalar(zt_pickle_machine *m){
   const zt_span a = m->r.argument;
   zt_pickle_node node = 0;
   double real;
@@ -507,7 +423,7 @@ static bool pickle_push_scalar(pickle_machine *m){
   return node && pickle_push(m, node);
 }
 
-static bool pickle_memo(pickle_machine *m, zt_pickle_code code){
+static bool pickle_memo(zt_pickle_machine *m, zt_pickle_code code){
   uint32_t key;
   switch( code ){
     case ZT_PICKLE_OP_GET:         return pickle_key(m, &key) && pickle_get_memo(m, key);
@@ -516,12 +432,12 @@ static bool pickle_memo(pickle_machine *m, zt_pickle_code code){
     case ZT_PICKLE_OP_PUT:         return pickle_key(m, &key) && pickle_put_memo(m, key);
     case ZT_PICKLE_OP_BINPUT:      return pickle_put_memo(m, m->r.argument.p[0]);
     case ZT_PICKLE_OP_LONG_BINPUT: return pickle_put_memo(m, zt_le32(m->r.argument.p));
-    default:                    return pickle_put_memo(m, m->entries);
+    default:                    return pickle_put_memo(m, m->memo.entries);
   }
 }
 
 /* Pop all items from position `to` on. */
-static void pickle_drop(pickle_machine *m, uint32_t to){
+static void pickle_drop(zt_pickle_machine *m, uint32_t to){
   while( m->depth>to ){
     zt_pickle_item *item = &m->p->items[m->stack[--m->depth]];
     if( item->kind!=ZT_PICKLE_CALL ) continue;
@@ -530,7 +446,7 @@ static void pickle_drop(pickle_machine *m, uint32_t to){
   }
 }
 
-static bool pickle_edit_stack(pickle_machine *m, zt_pickle_code code){
+static bool pickle_edit_stack(zt_pickle_machine *m, zt_pickle_code code){
   uint32_t from;
   switch( code ){
     case ZT_PICKLE_OP_MARK: return pickle_push(m, PICKLE_MARK);
@@ -547,17 +463,18 @@ static bool pickle_edit_stack(pickle_machine *m, zt_pickle_code code){
 }
 
 /* PK2, PK3 */
-static bool pickle_frame(pickle_machine *m, zt_pickle_code code){
+static bool pickle_frame(zt_pickle_machine *m, zt_pickle_code code){
   if( code==ZT_PICKLE_OP_PROTO && m->r.argument.p[0]>PICKLE_PROTOCOL ){
     return pickle_fail(m, "PK3", "protocol %d is not known", m->r.argument.p[0]);
   }
-  if( code==ZT_PICKLE_OP_FRAME && zt_le64(m->r.argument.p)>m->p->bytes.n-m->r.next ){
+  if( code==ZT_PICKLE_OP_PROTO && m->p->protocol==0 ) m->p->protocol = m->r.argument.p[0];
+  if( code==ZT_PICKLE_OP_FRAME && !m->several && zt_le64(m->r.argument.p)>m->p->bytes.n-m->r.next ){
     return pickle_fail(m, "PK2", "it goes beyond the pickle's end");
   }
   return true;
 }
 
-static bool pickle_step(pickle_machine *m){
+static bool pickle_step(zt_pickle_machine *m){
   const zt_pickle_code code = m->r.code;
   switch( code ){
     case ZT_PICKLE_OP_PROTO: case ZT_PICKLE_OP_FRAME: return pickle_frame(m, code);
@@ -571,8 +488,8 @@ static bool pickle_step(pickle_machine *m){
     case ZT_PICKLE_OP_NONE:        return pickle_push(m, 1+ZT_PICKLE_NONE);
     case ZT_PICKLE_OP_NEWTRUE:     return pickle_push(m, 1+ZT_PICKLE_TRUE);
     case ZT_PICKLE_OP_NEWFALSE:    return pickle_push(m, 1+ZT_PICKLE_FALSE);
-    case ZT_PICKLE_OP_EMPTY_TUPLE: return pickle_push(m, PICKLE_SMALL-1);
-    case ZT_PICKLE_OP_BININT1:     return pickle_push(m, PICKLE_SMALL+m->r.argument.p[0]);
+    case ZT_PICKLE_OP_EMPTY_TUPLE: return pickle_push(m, ZT_PICKLE_SMALL-1);
+    case ZT_PICKLE_OP_BININT1:     return pickle_push(m, ZT_PICKLE_SMALL+m->r.argument.p[0]);
     case ZT_PICKLE_OP_TUPLE1:      return pickle_push_tuple(m, 1);
     case ZT_PICKLE_OP_TUPLE2:      return pickle_push_tuple(m, 2);
     case ZT_PICKLE_OP_TUPLE3:      return pickle_push_tuple(m, 3);
@@ -580,9 +497,9 @@ static bool pickle_step(pickle_machine *m){
     case ZT_PICKLE_OP_LIST:        return pickle_push_all(m, ZT_PICKLE_LIST);
     case ZT_PICKLE_OP_DICT:        return pickle_push_all(m, ZT_PICKLE_DICT);
     case ZT_PICKLE_OP_FROZENSET:   return pickle_push_all(m, ZT_PICKLE_SET);
-    case ZT_PICKLE_OP_EMPTY_LIST:  return pickle_push(m, pickle_add(m, ZT_PICKLE_LIST));
-    case ZT_PICKLE_OP_EMPTY_DICT:  return pickle_push(m, pickle_add(m, ZT_PICKLE_DICT));
-    case ZT_PICKLE_OP_EMPTY_SET:   return pickle_push(m, pickle_add(m, ZT_PICKLE_SET));
+    case ZT_PICKLE_OP_EMPTY_LIST:  return pickle_push(m, zt_pickle_add(m, ZT_PICKLE_LIST));
+    case ZT_PICKLE_OP_EMPTY_DICT:  return pickle_push(m, zt_pickle_add(m, ZT_PICKLE_DICT));
+    case ZT_PICKLE_OP_EMPTY_SET:   return pickle_push(m, zt_pickle_add(m, ZT_PICKLE_SET));
     case ZT_PICKLE_OP_APPEND:      return pickle_fill_one(m, 1, ZT_PICKLE_LIST);
     case ZT_PICKLE_OP_SETITEM:     return pickle_fill_one(m, 2, ZT_PICKLE_DICT);
     case ZT_PICKLE_OP_APPENDS:     return pickle_fill_all(m, ZT_PICKLE_LIST);
@@ -613,61 +530,11 @@ static bool pickle_step(pickle_machine *m){
   }
 }
 
-/* --- Opening --- */
-
-/* Allocate the counted capacities, and add the fixed nodes. */
-static bool pickle_reserve(pickle_machine *m){
-  zt_pickle *p = m->p;
-  m->nodes += PICKLE_SMALL+PICKLE_BYTES;
-  m->words += 1;
-  m->roomMemo = (uint32_t)m->puts+PICKLE_BYTES;
-  p->items = sqlite3_malloc64(m->nodes*sizeof(*p->items));
-  p->words = sqlite3_malloc64(m->words*sizeof(*p->words));
-  p->calls = sqlite3_malloc64((m->calls+1)*sizeof(*p->calls));
-  m->memo = sqlite3_malloc64((uint64_t)m->roomMemo*sizeof(*m->memo));
-  if( !p->items || !p->words || !p->calls || !m->memo ){
-    zt_fail_nomem(m->err);
-    return false;
-  }
-  memset(m->memo, 0, m->roomMemo*sizeof(*m->memo));
-  p->words[0] = 0;
-  p->n = p->nWords = 1;
-  for(int kind=ZT_PICKLE_NONE; kind<=ZT_PICKLE_TRUE; kind++) pickle_add(m, (zt_pickle_kind)kind);
-  pickle_add(m, ZT_PICKLE_TUPLE);
-  for(int i=0; i<PICKLE_BYTES; i++) p->items[pickle_add(m, ZT_PICKLE_INTEGER)].integer = i;
-  return true;
-}
-
-static bool pickle_run(pickle_machine *m){
+bool zt_pickle_run(zt_pickle_machine *m, size_t until){
   uint64_t steps = 0;
-  while( !m->p->root ){
+  while( m->r.next<until ){
     if( !pickle_poll(m, &steps) || !zt_pickle_read_next(&m->r, m->p->bytes, m->err)
      || !pickle_step(m) ) return false;
   }
   return true;
-}
-
-int zt_pickle_open(zt_span bytes, const zt_interrupt *interrupt, zt_pickle **out, size_t *used,
-                   zt_error *err){
-  pickle_machine m = { .err = err, .interrupt = interrupt };
-  zt_pickle *p;
-  *out = NULL;
-  if( bytes.n>ZT_PICKLE_MAX ){
-    return zt_break(err, "PK2", "a pickle of %llu bytes, 256 MiB are the most",
-                    (unsigned long long)bytes.n);
-  }
-  p = sqlite3_malloc64(sizeof(*p));
-  if( !p ) return zt_fail_nomem(err);
-  *p = (zt_pickle){ .bytes = bytes };
-  m.p = p;
-  if( pickle_count(&m) && pickle_reserve(&m) && pickle_run(&m) ){
-    *used = m.r.next;
-    *out = p;
-  }else{
-    zt_pickle_close(p);
-  }
-  sqlite3_free(m.stack);
-  sqlite3_free(m.memo);
-  sqlite3_free(m.hashed);
-  return err->rc;
 }

@@ -41,6 +41,9 @@ typedef struct zt_pickle_value {
   zt_pickle_node keywords;   /* a dict; 0: none */
   zt_pickle_node list, dict; /* Items to put into the result; 0: none */
   zt_pickle_node state;      /* BUILD's argument for the result; 0: none */
+  bool placed;               /* It is known what follows BUILD (pickle_open.h): */
+  zt_pickle_node behind;     /* another pickle's value; 0: bytes of the file, */
+  uint64_t place;            /* from this offset on */
 } zt_pickle_value;
 
 #define ZT_PICKLE_MAX ((size_t)1 << 28)    /* Bytes of a pickle */
@@ -52,6 +55,7 @@ int zt_pickle_open(zt_span bytes, const zt_interrupt *interrupt, zt_pickle **out
                    zt_error *err);
 void zt_pickle_close(zt_pickle *p);   /* NULL is allowed */
 
+int zt_pickle_protocol(const zt_pickle *p);   /* As PROTO states; 0: it does not */
 zt_pickle_node zt_pickle_root(const zt_pickle *p);
 uint32_t zt_pickle_nodes(const zt_pickle *p);      /* Nodes are numbered 1 to n */
 void zt_pickle_get(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out);

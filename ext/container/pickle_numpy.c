@@ -10,6 +10,13 @@
 **             ; order "C", "F", or "K": C, then transposed by axes
 **   masked := numpy.ma.core._mareconstruct(...), state: listed without values
 **   scalar := M.multiarray.scalar(dtype, data)
+**   joblib := NumpyArrayWrapper(), state { shape, dtype, order, numpy_array_alignment_bytes, ... }
+**             ; after that BUILD come padding (u8 n, n bytes), unless the alignment is None or not
+**             ; there, and the elements, or another pickle if they are objects
+**
+** In a record's dtype, the state has the names of fields, a dict of their dtypes and offsets, and
+** flags, of which the lowest bit says that there are objects. A subarray's state has a pair of
+** dtype and shape. Those of datetimes end with a pair: a dict; unit, count and two numbers.
 */
 #include "container/pickle_numpy.h"
 
@@ -22,6 +29,12 @@ static bool numpy_is_given(const zt_pickle *p, zt_pickle_node node){
 }
 
 #define NUMPY_DESCR_MAX 32   /* Characters of a type's text */
+#define NUMPY_ENTRIES 64     /* Entries of a wrapper's state */
+#define NUMPY_FIELDS 512     /* Fields that are shown, */
+#define NUMPY_DEPTH 8        /* and their nesting; */
+#define NUMPY_SHOWN 65536    /* bytes that are shown */
+enum { NUMPY_ORDER = 1, NUMPY_SUBARRAY, NUMPY_NAMES, NUMPY_FIELD, NUMPY_SIZE, NUMPY_FLAGS = 7,
+       NUMPY_UNIT };         /* Items of a dtype's state */
 
 /* The type that a class of ml_dtypes names. */
 static bool numpy_describe_class(const zt_pickle_value *class, bool big, zt_npy *out){
@@ -85,6 +98,7 @@ static bool numpy_read_ints(const zt_pickle *p, zt_pickle_node node, uint32_t *n
 static void numpy_set_strides(zt_numpy_array *a, bool fortran){
   const uint32_t rank = a->npy.rank;
   uint64_t stride = 1;
+  a->fortran = fortran;
   for(uint32_t i=0; i<rank; i++){
     const uint32_t d = fortran ? i : rank-1-i;
     a->strides[d] = (int64_t)stride;
@@ -130,6 +144,7 @@ static bool numpy_fail(zt_numpy_array *out, const char *fault){
 static bool numpy_read_layout(const zt_pickle *p, zt_pickle_node dtype, zt_pickle_node shape,
                               zt_numpy_array *out){
   char kind;
+  out->dtype = dtype;
   if( !numpy_read_type(p, dtype, &out->npy, &kind) ) out->fault = "its dtype is not known";
   else if( !numpy_read_ints(p, shape, &out->npy.rank, out->shape) ){
     out->npy.rank = 0;
@@ -178,6 +193,217 @@ static bool numpy_read_buffer(const zt_pickle *p, const zt_pickle_value *call,
   return true;
 }
 
+/* --- joblib --- */
+
+/* The value of a key of a dict, among its first `most` entries; 0: none. */
+static zt_pickle_node numpy_entry_of(const zt_pickle *p, zt_pickle_node dict, zt_text key,
+                                     int most){
+  zt_pickle_cursor c;
+  zt_pickle_node node;
+  if( !dict || zt_pickle_kind_of(p, dict)!=ZT_PICKLE_DICT ) return 0;
+  c = zt_pickle_begin(p, dict);
+  while( most-->0 && (node = zt_pickle_next(p, &c))!=0 ){
+    const zt_pickle_node value = zt_pickle_next(p, &c);
+    zt_text text;
+    if( zt_pickle_text(p, node, &text) && zt_text_equal(text, key) ) return value;
+  }
+  return 0;
+}
+
+static zt_pickle_node numpy_entry(const zt_pickle *p, zt_pickle_node state, zt_text key){
+  return numpy_entry_of(p, state, key, NUMPY_ENTRIES);
+}
+
+/* True if elements are objects, or have some. */
+static bool numpy_has_objects(const zt_pickle *p, zt_pickle_node dtype, char kind){
+  zt_pickle_value call;
+  int64_t flags;
+  if( kind=='O' ) return true;
+  zt_pickle_get(p, dtype, &call);
+  return call.state && zt_pickle_integer(p, zt_pickle_child(p, call.state, NUMPY_FLAGS), &flags)
+      && (flags & 1);
+}
+
+/* The bytes of all elements. False if the shape is invalid. */
+static bool numpy_count_bytes(const zt_numpy_array *a, uint64_t *out){
+  *out = a->npy.bytes;
+  for(uint32_t d=0; d<a->npy.rank; d++){
+    if( a->shape[d]<0 || !zt_mul64(*out, (uint64_t)a->shape[d], out) ) return false;
+  }
+  return true;
+}
+
+bool zt_numpy_read_wrapper(const zt_pickle *p, zt_pickle_node node, zt_numpy_wrapper *out,
+                           const char **fault){
+  zt_pickle_value call;
+  zt_numpy_array a = { .fault = NULL };
+  char kind;
+  *fault = NULL;
+  *out = (zt_numpy_wrapper){ .bytes = 0 };
+  if( zt_pickle_call(p, node, &call)!=ZT_CALL_JOBLIB_ARRAY ) return false;
+  out->padded = numpy_is_given(p, numpy_entry(p, call.state,
+                                              ZT_TEXT("numpy_array_alignment_bytes")));
+  a.dtype = numpy_entry(p, call.state, ZT_TEXT("dtype"));
+  if( !numpy_read_type(p, a.dtype, &a.npy, &kind) ){
+    *fault = "its dtype is not known";
+  }else if( numpy_has_objects(p, a.dtype, kind) ){
+    out->pickle = true;
+  }else if( !a.npy.sized ){
+    *fault = "its elements have no size";
+  }else if( !numpy_read_ints(p, numpy_entry(p, call.state, ZT_TEXT("shape")), &a.npy.rank, a.shape)
+         || !numpy_count_bytes(&a, &out->bytes) ){
+    *fault = "its shape is invalid";
+  }
+  return true;
+}
+
+/* Its elements are where the wrapper's place is. Those of objects are an array of another
+** pickle. */
+static bool numpy_read_joblib(const zt_pickle *p, zt_pickle_node node, const zt_pickle_value *call,
+                              zt_numpy_array *out){
+  zt_numpy_wrapper wrapper;
+  zt_numpy_array inner;
+  const char *fault;
+  zt_text order;
+  zt_numpy_read_wrapper(p, node, &wrapper, &fault);
+  if( !numpy_read_layout(p, numpy_entry(p, call->state, ZT_TEXT("dtype")),
+                         numpy_entry(p, call->state, ZT_TEXT("shape")), out) ) return true;
+  zt_pickle_text(p, numpy_entry(p, call->state, ZT_TEXT("order")), &order);
+  numpy_set_strides(out, order.z && zt_text_is(order, "F"));
+  out->source = node;
+  if( fault || !call->placed || wrapper.pickle!=(call->behind>0) ){
+    return numpy_fail(out, "its elements are not there");
+  }
+  if( !wrapper.pickle ){
+    out->has_data = out->placed = true;
+    out->place = call->place;
+    out->data.n = (size_t)wrapper.bytes;
+  }else if( zt_numpy_read_array(p, call->behind, &inner) && !inner.fault && inner.items ){
+    out->items = inner.items;
+  }else{
+    return numpy_fail(out, "its elements are not an array of objects");
+  }
+  return true;
+}
+
+/* --- Types as texts --- */
+
+/* Append the unit of a datetime: [s], [25ns]. */
+static void numpy_show_unit(const zt_pickle *p, zt_pickle_node unit, sqlite3_str *out){
+  const zt_pickle_node parts = zt_pickle_child(p, unit, 1);
+  zt_pickle_bytes name;
+  int64_t count;
+  char z[8];
+  if( !parts || !zt_pickle_child(p, parts, 0) ) return;
+  if( !zt_pickle_read_bytes(p, zt_pickle_child(p, parts, 0), sizeof(z), &name) ){
+    zt_text text;
+    if( !zt_pickle_text(p, zt_pickle_child(p, parts, 0), &text) ) return;
+    name = (zt_pickle_bytes){ { (const uint8_t*)text.z, text.n }, false, text.n };
+  }
+  if( name.n==0 || name.n>sizeof(z) ) return;
+  zt_pickle_copy_bytes(&name, (uint8_t*)z, name.n);
+  for(size_t i=0; i<name.n; i++) if( (uint8_t)z[i]<' ' || (uint8_t)z[i]>'~' ) return;
+  if( !zt_pickle_integer(p, zt_pickle_child(p, parts, 1), &count) || count==1 ) count = 0;
+  sqlite3_str_appendall(out, "[");
+  if( count ) sqlite3_str_appendf(out, "%lld", (long long)count);
+  sqlite3_str_append(out, z, (int)name.n);
+  sqlite3_str_appendall(out, "]");
+}
+
+/* A type without fields. */
+static void numpy_put_text(const zt_pickle *p, const zt_pickle_value *call, zt_cbor_out *out){
+  const zt_pickle_node first = zt_pickle_child(p, call->args, 0);
+  sqlite3_str *shown = sqlite3_str_new(NULL);
+  zt_text text = { NULL, 0 }, order = { NULL, 0 };
+  zt_pickle_value class = { .kind = ZT_PICKLE_NONE };
+  if( first ) zt_pickle_get(p, first, &class);
+  if( call->state ) zt_pickle_text(p, zt_pickle_child(p, call->state, NUMPY_ORDER), &order);
+  if( class.kind==ZT_PICKLE_GLOBAL && class.name.n<=NUMPY_DESCR_MAX ){
+    sqlite3_str_append(shown, class.name.z, (int)class.name.n);
+  }else if( zt_pickle_text(p, first, &text) && text.n>0 && text.n<=NUMPY_DESCR_MAX ){
+    const bool object = text.z[0]=='O', bare = order.n!=1 || *order.z=='=';
+    sqlite3_str_append(shown, bare ? "|" : order.z, 1);
+    sqlite3_str_append(shown, text.z, object ? 1 : (int)text.n);
+    if( call->state && zt_pickle_child(p, call->state, NUMPY_UNIT) ){
+      numpy_show_unit(p, zt_pickle_child(p, call->state, NUMPY_UNIT), shown);
+    }
+  }
+  if( sqlite3_str_errcode(shown) ) zt_fail_nomem(out->err);
+  else zt_cbor_put_text(out, (zt_text){ sqlite3_str_value(shown) ? sqlite3_str_value(shown) : "",
+                                        (size_t)sqlite3_str_length(shown) });
+  sqlite3_free(sqlite3_str_finish(shown));
+}
+
+static bool numpy_put_type(const zt_pickle *p, zt_pickle_node node, int depth, size_t most,
+                           zt_cbor_out *out);
+
+/* [name, dtype] or [name, dtype, shape of a subarray] */
+static bool numpy_put_field(const zt_pickle *p, zt_text name, zt_pickle_node node, int depth,
+                            size_t most, zt_cbor_out *out){
+  int64_t shape[ZT_MAX_RANK];
+  zt_pickle_node sub = 0;
+  zt_pickle_value call;
+  uint32_t n = 0;
+  if( zt_pickle_call(p, node, &call)==ZT_CALL_NUMPY_DTYPE && call.state ){
+    sub = zt_pickle_child(p, call.state, NUMPY_SUBARRAY);
+  }
+  if( !numpy_is_given(p, sub) || !zt_pickle_child(p, sub, 1)
+   || !numpy_read_ints(p, zt_pickle_child(p, sub, 1), &n, shape) ) sub = 0;
+  zt_cbor_put_head(out, ZT_CBOR_ARRAY, sub ? 3 : 2);
+  zt_cbor_put_text(out, name);
+  if( !numpy_put_type(p, sub ? zt_pickle_child(p, sub, 0) : node, depth, most, out) ) return false;
+  if( !sub ) return true;
+  zt_cbor_put_head(out, ZT_CBOR_ARRAY, n);
+  for(uint32_t i=0; i<n; i++) zt_cbor_put_int(out, shape[i]);
+  return true;
+}
+
+/* False if it has too many fields, or they are not known. */
+static bool numpy_put_type(const zt_pickle *p, zt_pickle_node node, int depth, size_t most,
+                           zt_cbor_out *out){
+  zt_pickle_node names = 0, fields = 0, name;
+  zt_pickle_value call, value;
+  zt_pickle_cursor c;
+  if( !node || zt_pickle_call(p, node, &call)!=ZT_CALL_NUMPY_DTYPE ) return false;
+  if( call.state ){
+    names = zt_pickle_child(p, call.state, NUMPY_NAMES);
+    fields = zt_pickle_child(p, call.state, NUMPY_FIELD);
+  }
+  if( !numpy_is_given(p, names) ){
+    numpy_put_text(p, &call, out);
+    return true;
+  }
+  zt_pickle_get(p, names, &value);
+  if( value.kind!=ZT_PICKLE_TUPLE || value.n>NUMPY_FIELDS || depth==NUMPY_DEPTH ) return false;
+  zt_cbor_put_head(out, ZT_CBOR_ARRAY, value.n);
+  c = zt_pickle_begin(p, names);
+  while( (name = zt_pickle_next(p, &c))!=0 ){
+    zt_text text;
+    zt_pickle_node field = 0;
+    if( zt_pickle_text(p, name, &text) ) field = numpy_entry_of(p, fields, text, 2*NUMPY_FIELDS);
+    if( !field || !zt_pickle_child(p, field, 0) || out->n+text.n>most
+     || !numpy_put_field(p, text, zt_pickle_child(p, field, 0), depth+1, most, out) ) return false;
+  }
+  return true;
+}
+
+void zt_numpy_put_descr(const zt_pickle *p, zt_pickle_node dtype, zt_cbor_out *out){
+  const size_t n = out->n;
+  if( numpy_put_type(p, dtype, 0, n+NUMPY_SHOWN, out) || out->err->rc ) return;
+  out->n = n;
+  zt_cbor_put_null(out);
+}
+
+void zt_numpy_put_attributes(const zt_pickle *p, const zt_numpy_array *a, zt_cbor_out *out){
+  zt_cbor_put_head(out, ZT_CBOR_MAP, 2);
+  zt_cbor_put_text(out, ZT_TEXT("descr"));
+  zt_numpy_put_descr(p, a->dtype, out);
+  zt_cbor_put_text(out, ZT_TEXT("fortran_order"));
+  zt_cbor_put_bool(out, a->fortran);
+}
+
+/* --- Arrays --- */
+
 bool zt_numpy_is_array(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_value call;
   const zt_pickle_meaning meaning = zt_pickle_call(p, node, &call);
@@ -197,6 +423,9 @@ bool zt_numpy_read_array(const zt_pickle *p, zt_pickle_node node, zt_numpy_array
       out->npy.no_values = "its elements may be masked";
       out->npy.dense = false;
       return true;
+    case ZT_CALL_JOBLIB_ARRAY: return numpy_read_joblib(p, node, &call, out);
+    case ZT_CALL_JOBLIB_FILE:
+      return numpy_fail(out, "its elements are in a file of its own, as joblib did before 0.10");
     default: return false;
   }
 }

@@ -10,7 +10,12 @@ void zt_pickle_close(zt_pickle *p){
   sqlite3_free(p->words);
   sqlite3_free(p->calls);
   sqlite3_free(p->made);
+  sqlite3_free(p->behind);
   sqlite3_free(p);
+}
+
+int zt_pickle_protocol(const zt_pickle *p){
+  return p->protocol;
 }
 
 uint32_t zt_pickle_count_latin1(zt_span text){
@@ -104,6 +109,10 @@ void zt_pickle_get(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out
       out->list = call->list;
       out->dict = call->dict;
       out->state = call->state;
+      out->placed = call->behind>0;
+      if( !out->placed ) break;
+      out->behind = p->behind[call->behind-1].node;
+      out->place = p->behind[call->behind-1].offset;
       break;
     default:
       out->n = item->n;

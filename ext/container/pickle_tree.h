@@ -31,10 +31,17 @@ typedef struct zt_pickle_item {
 
 typedef struct zt_pickle_parts {
   zt_pickle_node callee, args, keywords, list, dict, state;
+  uint32_t behind;       /* Index of what follows the state, plus 1; 0: nothing */
 } zt_pickle_parts;
 
 /* Words before the children of a piece. */
 enum { ZT_PICKLE_PIECE_N, ZT_PICKLE_PIECE_NEXT, ZT_PICKLE_PIECE_HEAD };
+
+/* What stands behind a state, amid the pickle. */
+typedef struct zt_pickle_behind {
+  uint64_t offset;       /* Bytes that are none of the pickle, */
+  zt_pickle_node node;   /* or the value of another pickle; 0: bytes */
+} zt_pickle_behind;
 
 struct zt_pickle {
   zt_span bytes;
@@ -45,6 +52,9 @@ struct zt_pickle {
   zt_pickle_parts *calls;
   uint8_t *made;
   size_t nMade, roomMade;
+  zt_pickle_behind *behind;
+  uint32_t nBehind;
+  int protocol;                 /* PROTO's argument; 0: there is none */
   bool drops;                   /* A node is ZT_PICKLE_DROPPED */
 };
 

@@ -36,7 +36,7 @@ typedef struct archive_place {
 
 typedef struct torch_archive {
   zt_torch_file file;
-  zt_zip *zip;
+  zt_zip *zip;               /* Borrowed */
   archive_place *places;     /* One for each member; owned */
   int64_t data;              /* The member of data.pkl */
   zt_text folder;            /* The folder of the pickle's storages: data/ or constants/ */
@@ -284,18 +284,19 @@ static int archive_find_storage(zt_torch_file *f, const zt_torch_view *v, zt_tor
 
 static void archive_close(zt_torch_file *f){
   torch_archive *a = (torch_archive*)f;
-  zt_zip_close(a->zip);
   sqlite3_free(a->places);
   sqlite3_free(a);
 }
 
-static const zt_torch_kinds archive_kind = { archive_read, archive_find_storage, archive_close };
+static const zt_torch_kinds archive_kind = {
+  .read = archive_read, .find = archive_find_storage, .close = archive_close
+};
 
 /* PT2 */
 static int archive_open(torch_archive *a, const zt_head_tail *input){
   zt_builder *b = a->file.b;
   uint64_t places;
-  if( zt_zip_open(input->source, b->interrupt, &a->zip, b->err) ) return b->err->rc;
+  if( zt_zip_of(input, &a->zip, b->err) ) return b->err->rc;
   a->file.archive = zt_torch_archive(a->zip);
   a->file.storages = zt_zip_members(a->zip);
   a->data = archive_find(a, ZT_TEXT(""), ZT_TEXT("data.pkl"));

@@ -331,7 +331,9 @@ static void legacy_close(zt_torch_file *f){
   sqlite3_free(l);
 }
 
-static const zt_torch_kinds legacy_kind = { legacy_read, legacy_find, legacy_close };
+static const zt_torch_kinds legacy_kind = {
+  .read = legacy_read, .find = legacy_find, .close = legacy_close
+};
 
 int zt_torch_open_legacy(zt_builder *b, const zt_head_tail *input, zt_torch_file **out){
   torch_legacy *l = sqlite3_malloc64(sizeof(*l));

@@ -14,6 +14,7 @@
 
 #include <stdarg.h>
 #include "container/manifest.h"
+#include "container/torch_attributes.h"
 #include "core/host.h"
 
 /* --- Kept parts --- */
@@ -80,78 +81,6 @@ typedef struct object_draft {
   uint64_t elements;
 } object_draft;
 
-/* --- Attributes --- */
-
-static void object_put_ints(zt_cbor_out *out, const int64_t *a, uint32_t n){
-  zt_cbor_put_head(out, ZT_CBOR_ARRAY, n);
-  for(uint32_t i=0; i<n; i++) zt_cbor_put_int(out, a[i]);
-}
-
-/* As in torch: dimensions of 1 are ignored, and empty tensors are contiguous. */
-static bool object_is_contiguous(const int64_t *shape, const int64_t *strides, uint32_t rank){
-  uint64_t expected = 1;
-  for(uint32_t i=0; i<rank; i++) if( shape[i]==0 ) return true;
-  for(uint32_t i=rank; i-->0; ){
-    if( shape[i]==1 ) continue;
-    if( strides[i]<0 || (uint64_t)strides[i]!=expected ) return false;
-    if( shape[i]<0 || !zt_mul64(expected, (uint64_t)shape[i], &expected) ) return false;
-  }
-  return true;
-}
-
-static void object_put_flag(zt_cbor_out *out, zt_text key, bool is){
-  zt_cbor_put_text(out, key);
-  zt_cbor_put_bool(out, is);
-}
-
-static void object_put_view(zt_cbor_out *out, const zt_torch_view *v){
-  zt_cbor_put_text(out, ZT_TEXT("storage"));
-  zt_cbor_put_text(out, v->key);
-  zt_cbor_put_text(out, ZT_TEXT("storage_offset"));
-  zt_cbor_put_int(out, v->offset);
-  zt_cbor_put_text(out, ZT_TEXT("stride"));
-  object_put_ints(out, v->strides, v->rank);
-  zt_cbor_put_text(out, ZT_TEXT("location"));
-  zt_cbor_put_text(out, v->location);
-  zt_cbor_put_text(out, ZT_TEXT("storage_elements"));
-  zt_cbor_put_int(out, v->storage_elements);
-  if( !v->view_key.z ) return;
-  zt_cbor_put_text(out, ZT_TEXT("view"));
-  zt_cbor_put_head(out, ZT_CBOR_ARRAY, 3);
-  zt_cbor_put_text(out, v->view_key);
-  zt_cbor_put_int(out, v->view_offset);
-  zt_cbor_put_int(out, v->view_elements);
-}
-
-/* Set the attributes from the pickle. */
-static void object_put_attributes(zt_torch_objects *o, const zt_torch_tensor *tensor){
-  const zt_pickle *p = o->read->pickle;
-  const zt_torch_view *v = tensor->layout==ZT_TORCH_DENSE ? &tensor->views[0] : NULL;
-  const zt_pickle_node grad = tensor->requires_grad, quantizer = v ? v->quantizer : 0;
-  const bool plain = v && !quantizer && !v->quantized.z, conj = v && v->conj, neg = v && v->neg;
-  zt_cbor_out *out = &o->attributes;
-  zt_cbor_out_reset(out);
-  zt_cbor_put_head(out, ZT_CBOR_MAP, (v ? 5u+(v->view_key.z!=NULL) : 0u)+(grad!=0)+(quantizer!=0)
-                                     +plain+conj+neg+tensor->parameter);
-  if( v ) object_put_view(out, v);
-  if( grad ){
-    zt_cbor_put_text(out, ZT_TEXT("requires_grad"));
-    if( zt_pickle_kind_of(p, grad)>ZT_PICKLE_TRUE ) zt_cbor_put_null(out);
-    else zt_torch_put(p, grad, ZT_TORCH_WHOLE, out);
-  }
-  if( quantizer ){
-    zt_cbor_put_text(out, ZT_TEXT("quantizer"));
-    zt_torch_put_quantizer(p, quantizer, out);
-  }
-  if( plain ){
-    object_put_flag(out, ZT_TEXT("contiguous"),
-                    object_is_contiguous(v->shape, v->strides, v->rank));
-  }
-  if( conj ) object_put_flag(out, ZT_TEXT("conj"), true);
-  if( neg ) object_put_flag(out, ZT_TEXT("neg"), true);
-  if( tensor->parameter ) object_put_flag(out, ZT_TEXT("parameter"), true);
-}
-
 /* --- Views --- */
 
 /* Set a tensor's fault. Always false. */
@@ -193,7 +122,7 @@ static bool object_set_strides(zt_torch_objects *o, object_draft *t, const zt_to
                                uint64_t *out){
   bool fits = true, negative = v->offset<0;
   *out = t->elements>0;
-  if( t->elements>0 && !object_is_contiguous(v->shape, v->strides, v->rank) ){
+  if( t->elements>0 && !zt_torch_is_contiguous(v->shape, v->strides, v->rank) ){
     t->part.flags |= OBJECT_STRIDED;
   }
   for(uint32_t i=0; i<v->rank; i++){
@@ -208,6 +137,13 @@ static bool object_set_strides(zt_torch_objects *o, object_draft *t, const zt_to
   return fits || object_set_fault(o, t, "PT10", "its strides lead beyond 2^64 elements");
 }
 
+static void object_set_place(object_draft *t, const zt_torch_storage *s){
+  t->part.encoding = s->encoding;
+  t->part.codec = s->codec;
+  t->part.offset = s->offset;
+  t->part.length = s->length;
+}
+
 static bool object_find_storage(zt_torch_objects *o, object_draft *t, const zt_torch_view *v,
                                 zt_torch_storage *s){
   if( zt_torch_find(o->file, v, s) ) return false;
@@ -217,10 +153,7 @@ static bool object_find_storage(zt_torch_objects *o, object_draft *t, const zt_t
     t->part.flags = (uint16_t)((t->part.flags & ~OBJECT_STRIDED) | OBJECT_UNSIZED|OBJECT_LOST);
     return false;
   }
-  t->part.encoding = s->encoding;
-  t->part.codec = s->codec;
-  t->part.offset = s->offset;
-  t->part.length = s->length;
+  object_set_place(t, s);
   return true;
 }
 
@@ -326,11 +259,16 @@ static int object_add(zt_torch_objects *o, zt_text path, const object_draft *t, 
   return b->err->rc;
 }
 
-static int object_keep_attributes(zt_torch_objects *o, const zt_torch_tensor *tensor,
-                                  object_draft *t){
-  object_put_attributes(o, tensor);
+static int object_keep_map(zt_torch_objects *o, object_draft *t){
   if( o->b->err->rc ) return o->b->err->rc;
   return zt_builder_keep(o->b, o->attributes.p, o->attributes.n, &t->part.attributes);
+}
+
+static int object_keep_attributes(zt_torch_objects *o, const zt_torch_tensor *tensor,
+                                  object_draft *t){
+  zt_cbor_out_reset(&o->attributes);
+  zt_torch_put_attributes(o->read->pickle, tensor, &o->attributes);
+  return object_keep_map(o, t);
 }
 
 /* True if conj and neg are known for this type. */
@@ -514,18 +452,49 @@ static int object_keep_bytes(zt_torch_objects *o, const zt_numpy_array *a, uint3
   return SQLITE_OK;
 }
 
+/* Where an array's bytes are as they are. False: nowhere. In a plain pickle, no bytes may be a
+** call's, too. */
+static bool object_find_data(const zt_torch_objects *o, const zt_numpy_array *a, uint64_t *place){
+  const zt_torch_pickle *read = o->read;
+  size_t at = 0;
+  *place = a->place;
+  if( a->placed ) return true;
+  if( !read->stored || a->data.latin1
+   || (o->file->plain && zt_pickle_kind_of(read->pickle, a->source)==ZT_PICKLE_CALL) ) return false;
+  if( !zt_pickle_position(read->pickle, a->data.span, &at) && a->data.n>0 ) return false;
+  *place = zt_torch_place(read, at);
+  return true;
+}
+
 /* Place an array's bytes. */
 static int object_set_data(zt_torch_objects *o, object_draft *t, const zt_numpy_array *a){
-  size_t place = 0;
+  const zt_torch_storage *whole = &o->file->whole;
+  uint64_t place;
   t->part.length = t->part.bytes = a->data.n;
-  if( o->read->stored && !a->data.latin1
-   && (a->data.n==0 || zt_pickle_position(o->read->pickle, a->data.span, &place)) ){
-    t->part.offset = o->read->offset+place;
+  if( object_find_data(o, a, &place) ){
+    t->part.offset = place;
+    if( !whole->encoding ) return SQLITE_OK;
+    object_set_place(t, whole);
+    t->part.skip = place;
+    t->part.behind = whole->size-place-a->data.n;
     return SQLITE_OK;
   }
   t->part.flags |= OBJECT_UNSIZED|OBJECT_LOST;
   t->part.codec = ZT_CODEC_KEPT;
+  if( o->file->plain && !o->latin1
+   && zt_builder_keep(o->b, "pickle.latin1", sizeof("pickle.latin1"), &o->latin1) ){
+    return o->b->err->rc;
+  }
+  t->part.encoding = o->latin1;
   return object_keep_bytes(o, a, &t->part.kept);
+}
+
+/* The attributes of a plain pickle's array. */
+static int object_keep_descr(zt_torch_objects *o, object_draft *t, const zt_numpy_array *a){
+  if( !o->file->plain || !a->dtype ) return SQLITE_OK;
+  zt_cbor_out_reset(&o->attributes);
+  zt_numpy_put_attributes(o->read->pickle, a, &o->attributes);
+  return object_keep_map(o, t);
 }
 
 static void object_set_numpy_type(object_draft *t, const zt_numpy_array *a){
@@ -545,6 +514,7 @@ int zt_torch_add_array(zt_torch_objects *o, zt_text path, const zt_numpy_array *
   uint32_t at;
   uint64_t least = 0;
   object_set_numpy_type(&t, a);
+  if( object_keep_descr(o, &t, a) ) return o->b->err->rc;
   if( a->fault ){
     t.part.layout = ZT_LAYOUT_UNKNOWN;
     t.part.flags |= OBJECT_UNSHAPED|OBJECT_UNKNOWN;
@@ -552,7 +522,7 @@ int zt_torch_add_array(zt_torch_objects *o, zt_text path, const zt_numpy_array *
     return object_add(o, path, &t, &at);
   }
   if( object_set_shape(o, &t, a->shape, a->npy.rank) && t.elements>0
-   && !object_is_contiguous(a->shape, a->strides, a->npy.rank) ){
+   && !zt_torch_is_contiguous(a->shape, a->strides, a->npy.rank) ){
     t.part.flags |= OBJECT_STRIDED;
     for(uint32_t d=0; d<a->npy.rank; d++) t.numbers[a->npy.rank+d] = (uint64_t)a->strides[d];
   }
@@ -627,7 +597,7 @@ static void object_decode_encoding(const zt_container *c, const torch_part *part
                                    zt_component *out){
   const char *name = (const char*)c->kept.p+part->encoding;
   if( part->codec==ZT_CODEC_KEPT ){
-    out->encoding = ZT_TEXT("pickle");
+    out->encoding = part->encoding ? (zt_text){ name, strlen(name) } : ZT_TEXT("pickle");
     out->codec = ZT_CODEC_KEPT;
     out->kept = c->kept.p+part->kept;
     out->has_decoded_length = true;

@@ -13,6 +13,7 @@ typedef struct zt_torch_objects {
   const zt_torch_pickle *read;   /* The current pickle */
   zt_cbor_out attributes;        /* An object's; err is the builder's */
   zt_renamed names;              /* Duplicate paths */
+  uint32_t latin1;               /* Position of the encoding of bytes written as text; 0: none */
   uint32_t *kept;                /* For each node, the position of its kept bytes, or 0; owned, NULL
                                  ** until needed */
 } zt_torch_objects;

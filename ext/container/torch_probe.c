@@ -66,11 +66,10 @@ static bool torch_has_records(const zt_head_tail *input, const uint8_t *p, size_
   if( length>=sizeof(name)-1 && memcmp(p+end-(sizeof(name)-1), name, sizeof(name)-1)==0 ){
     return true;
   }
-  if( zt_zip_open(input->source, input->interrupt, &zip, &failed)==SQLITE_OK ){
+  if( zt_zip_of(input, &zip, &failed)==SQLITE_OK ){
     archive = zt_torch_archive(zip);
     found = torch_has(zip, archive, name, &failed) || torch_has(zip, archive, "/data/0", &failed);
   }
-  zt_zip_close(zip);
   if( failed.rc==SQLITE_ERROR && failed.rule ) zt_error_clear(&failed);
   else if( failed.rc ) *err = failed;
   return found;

@@ -2,7 +2,7 @@
 ** The values in a pickle of torch.save. See torch_tree.h.
 **
 **   PT4  values are nested at most TREE_DEPTH_MAX deep
-**   PT6  a path has at most TREE_PATH_MAX bytes, and no U+0000
+**   PT6  a path has at most ZT_TORCH_PATH_MAX bytes, and no U+0000
 **   PT7  keys of dicts take at most TREE_KEYS_SIZE and TREE_KEYS_TIMES times the pickle's bytes
 **   PT13 no key stands twice in a dict: Python would keep only the last value
 **
@@ -30,6 +30,7 @@
 
 #include <assert.h>
 #include "container/torch_dict.h"
+#include "container/torch_path.h"
 #include "container/torch_reach.h"
 #include "core/host.h"
 #include "core/utf8.h"
@@ -47,7 +48,6 @@
 /* The bytes of all dicts' keys, plus some per byte of the pickle. */
 #define TREE_KEYS_SIZE ((uint64_t)1 << 29)
 #define TREE_KEYS_TIMES 64
-#define TREE_PATH_MAX ((size_t)1 << 20)
 #define TREE_POLL 0xFFFF         /* Visits between checks for an interrupt, less 1 */
 #define TREE_SAME_MAX 8          /* Nesting of calls that return their argument */
 #define TREE_CYCLES 4096         /* Cycles whose beginning is looked up */
@@ -76,6 +76,7 @@ typedef struct tree_level {
   bool cycle;                   /* It was told that the node contains itself, */
   bool repeated;                /* and that something is not repeated */
   bool again;                   /* It, or a level around it, was shown before */
+  bool silent;                  /* Only tensors and arrays in it are visited */
 } tree_level;
 
 typedef struct tree_walk {
@@ -89,7 +90,7 @@ typedef struct tree_walk {
   uint8_t *reach;               /* holding a tensor (NULL until needed) */
   tree_level *levels;           /* TREE_DEPTH_MAX of them */
   uint32_t depth;
-  struct { char *z; size_t n, room; } path;   /* z stays NULL if paths are not used */
+  zt_torch_path path;
   bool inside;                  /* A dot precedes the next part of the path */
   uint64_t visits, size;        /* Values met again; kept bytes: all, */
   uint64_t again, repeated;     /* of values met again, of places that tell so */
@@ -124,67 +125,21 @@ static bool tree_is_again(const tree_walk *w){
   return w->depth && w->levels[w->depth-1].again;
 }
 
+/* The path grew since it had n bytes: long ones count as values. */
+static void tree_path_grown(tree_walk *w, size_t n){
+  if( tree_is_again(w) ) w->visits += (w->path.n-n)/TREE_KEY_BYTES;
+}
+
 static void tree_path_add(tree_walk *w, const char *z, size_t n){
-  if( n==0 ) return;
-  if( n>TREE_PATH_MAX-w->path.n ){
-    zt_break(w->err, "PT6", "a path of more than %d bytes", (int)TREE_PATH_MAX);
-    return;
-  }
-  if( w->visitor->no_paths ){
-    w->path.n += n;
-    if( tree_is_again(w) ) w->visits += n/TREE_KEY_BYTES;
-    return;
-  }
-  if( n>w->path.room-w->path.n ){
-    size_t room = w->path.room+w->path.room/2+n+64;
-    char *p = sqlite3_realloc64(w->path.z, room);
-    if( !p ){
-      zt_fail_nomem(w->err);
-      return;
-    }
-    w->path.z = p;
-    w->path.room = room;
-  }
-  assert( w->path.z );
-  memcpy(w->path.z+w->path.n, z, n);
-  w->path.n += n;
-  if( tree_is_again(w) ) w->visits += n/TREE_KEY_BYTES;
-}
-
-static void tree_path_add_index(tree_walk *w, uint64_t u){
-  char z[24], *p = z+sizeof(z);
-  if( w->visitor->no_paths ){
-    for(; u>=10; u/=10) w->path.n++;
-    w->path.n++;
-    return;
-  }
-  do *--p = (char)('0'+u%10); while( (u /= 10)>0 );
-  tree_path_add(w, p, (size_t)(z+sizeof(z)-p));
-}
-
-static void tree_path_add_text(tree_walk *w, const char *z, size_t n){
-  if( zt_has_nul(z, n) ) zt_break(w->err, "PT6", "a key with U+0000 in it");
-  else tree_path_add(w, z, n);
+  const size_t before = w->path.n;
+  zt_torch_path_add(&w->path, z, n, w->err);
+  tree_path_grown(w, before);
 }
 
 static void tree_path_add_key(tree_walk *w, zt_pickle_node node){
-  sqlite3_str *shown;
-  zt_text text;
-  int64_t integer;
-  if( zt_pickle_text(w->p, node, &text) ){
-    tree_path_add_text(w, text.z, text.n);
-    return;
-  }
-  if( zt_pickle_integer(w->p, node, &integer) && integer>=0 ){
-    tree_path_add_index(w, (uint64_t)integer);
-    return;
-  }
-  shown = sqlite3_str_new(NULL);
-  zt_torch_show_key(w->p, node, (int)TREE_PATH_MAX, shown);
-  if( sqlite3_str_errcode(shown)==SQLITE_NOMEM ) zt_fail_nomem(w->err);
-  else if( sqlite3_str_errcode(shown) ) zt_fail(w->err, SQLITE_TOOBIG, "a key is too long");
-  else tree_path_add_text(w, sqlite3_str_value(shown), (size_t)sqlite3_str_length(shown));
-  sqlite3_free(sqlite3_str_finish(shown));
+  const size_t before = w->path.n;
+  zt_torch_path_add_key(&w->path, w->p, node, w->err);
+  tree_path_grown(w, before);
 }
 
 /* PT7: comparing keys takes time in each dict. */
@@ -204,7 +159,7 @@ static bool tree_check_keys(tree_walk *w, zt_pickle_node dict){
   char *z;
   if( w->err->rc || !tree_count_keys(w) || !key ) return !w->err->rc;
   text = sqlite3_str_new(NULL);
-  zt_torch_show_key(w->p, key, (int)TREE_PATH_MAX, text);
+  zt_torch_show_key(w->p, key, (int)ZT_TORCH_PATH_MAX, text);
   z = sqlite3_str_finish(text);
   if( z ){
     zt_break(w->err, "PT13", "a dict has the key '%.*s' twice",
@@ -235,7 +190,9 @@ static bool tree_leaf(tree_walk *w, zt_pickle_node node, zt_torch_shown shown){
   bool fits;
   const bool over = w->size>TREE_SIZE+TREE_SIZE_TIMES*(uint64_t)w->bytes;
   const uint64_t most = over ? TREE_LITTLE : ZT_TORCH_SHOWN_MAX;
-  const uint64_t size = w->path.n+zt_torch_size(w->p, node, shown, most, &fits);
+  uint64_t size;
+  if( w->depth && w->levels[w->depth-1].silent ) return true;
+  size = w->path.n+zt_torch_size(w->p, node, shown, most, &fits);
   tree_count(w, node, size);
   tree_found(w, (zt_torch_found){
     .size = size, .node = node, .shown = fits ? shown : ZT_TORCH_NAMED
@@ -284,10 +241,11 @@ static bool tree_enter(tree_walk *w, zt_pickle_node node, tree_keys keys, zt_pic
   }
   again = tree_is_again(w) || (keys!=TREE_PLACE && zt_torch_has_bit(w->walked, node));
   if( (keys==TREE_KEYS || keys==TREE_MODULE) && !tree_check_keys(w, node) ) return false;
-  w->levels[w->depth++] = (tree_level){
+  w->depth++;
+  w->levels[w->depth-1] = (tree_level){
     .cursor = keys==TREE_PLACE ? (zt_pickle_cursor){ 0 } : zt_pickle_begin(w->p, node),
     .node = node, .owner = owner, .keys = keys, .path = (uint32_t)w->path.n, .dotted = w->inside,
-    .again = again
+    .again = again, .silent = w->depth>1 && w->levels[w->depth-2].silent
   };
   if( keys!=TREE_PLACE ){
     tree_mark(w, node);
@@ -302,6 +260,7 @@ typedef struct tree_part {
   zt_pickle_node node;
   tree_keys keys;
   uint32_t first;               /* The first of a tuple's children to walk */
+  bool silent;
 } tree_part;
 
 typedef struct tree_parts {
@@ -312,6 +271,13 @@ typedef struct tree_parts {
 static void tree_add_part(tree_parts *parts, zt_pickle_node node, tree_keys keys){
   assert( parts->n<TREE_PARTS );
   if( node ) parts->a[parts->n++] = (tree_part){ .node = node, .keys = keys };
+}
+
+/* Add arguments of a call. */
+static void tree_add_arguments(const tree_walk *w, zt_pickle_node node, tree_keys keys,
+                               tree_parts *parts){
+  tree_add_part(parts, node, keys);
+  if( node ) parts->a[parts->n-1].silent = w->visitor->plain;
 }
 
 /* How a node's kind is walked; TREE_PLACE if it is not a container. */
@@ -368,6 +334,7 @@ static void tree_enter_parts(tree_walk *w, const tree_parts *parts, zt_pickle_no
     }
     if( !tree_enter(w, part->node, part->keys==TREE_STATE ? tree_state_keys(w->p, part->node)
                                                           : part->keys, owner) ) return;
+    w->levels[w->depth-1].silent = part->silent;
     tree_skip(w, part->first);
     owner = 0;   /* The first entered part has it */
   }
@@ -424,6 +391,17 @@ static void tree_add_array_state(tree_walk *w, zt_pickle_node state, zt_pickle_n
   if( n==TREE_ARRAY ) parts->a[parts->n-1].first = n;
 }
 
+/* The bytes of a type that is shown. */
+static uint64_t tree_descr_size(tree_walk *w, const zt_numpy_array *array){
+  zt_cbor_out out = { .err = w->err };
+  uint64_t n;
+  if( !w->visitor->plain || !array->dtype ) return 0;
+  zt_numpy_put_descr(w->p, array->dtype, &out);
+  n = out.n;
+  zt_cbor_out_clear(&out);
+  return n;
+}
+
 /* An array, and its objects. Bytes to keep are counted once. */
 static void tree_array(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
                        const zt_numpy_array *array){
@@ -434,8 +412,9 @@ static void tree_array(tree_walk *w, zt_pickle_node node, const zt_pickle_value 
     size += array->data.latin1 ? array->data.n : 0;
     zt_torch_set_bit(w->walked, array->source);
   }
+  size += tree_descr_size(w, array);
   tree_count(w, node, size);
-  tree_found(w, (zt_torch_found){ .size = size, .array = array });
+  if( !w->err->rc ) tree_found(w, (zt_torch_found){ .size = size, .array = array });
   tree_add_part(&parts, array->items, TREE_INDICES);
   if( call->state ) tree_add_array_state(w, call->state, array->items, &parts);
   tree_add_reached(w, call->args, &parts);
@@ -443,6 +422,19 @@ static void tree_array(tree_walk *w, zt_pickle_node node, const zt_pickle_value 
   tree_add_reached(w, call->list, &parts);
   tree_add_reached(w, call->dict, &parts);
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
+}
+
+/* Visit an opaque call by itself; a plain object by its class. False if it is too large. */
+static bool tree_opaque_leaf(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
+                             bool reaches){
+  const zt_pickle_node class = zt_pickle_child(w->p, call->args, 0);
+  zt_pickle_value callee;
+  if( !w->visitor->plain ) return tree_leaf(w, node, reaches ? ZT_TORCH_NAMED : ZT_TORCH_WHOLE);
+  zt_pickle_get(w->p, call->callee, &callee);
+  if( callee.kind==ZT_PICKLE_GLOBAL && zt_text_is(callee.name, "_reconstructor")
+   && (zt_text_is(callee.module, "copyreg") || zt_text_is(callee.module, "copy_reg"))
+   && class && zt_pickle_kind_of(w->p, class)==ZT_PICKLE_GLOBAL ) node = class;
+  return tree_leaf(w, node, ZT_TORCH_NAMED);
 }
 
 /* An opaque call. Its arguments are shown with it or below it. Its callee may be the result of a
@@ -454,9 +446,11 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
   parts.n = 0;
   if( tree_reaches(w, call->callee) ) tree_add_part(&parts, call->callee, TREE_PLACE);
   if( w->err->rc ) return;
-  if( !tree_leaf(w, node, reaches ? ZT_TORCH_NAMED : ZT_TORCH_WHOLE) || reaches ){
-    tree_add_part(&parts, call->args, tree_keys_of(w->p, call->args));
-    if( call->keywords ) tree_add_part(&parts, call->keywords, tree_keys_of(w->p, call->keywords));
+  if( !tree_opaque_leaf(w, node, call, reaches) || reaches ){
+    tree_add_arguments(w, call->args, tree_keys_of(w->p, call->args), &parts);
+    if( call->keywords ){
+      tree_add_arguments(w, call->keywords, tree_keys_of(w->p, call->keywords), &parts);
+    }
   }
   zt_torch_set_bit(w->walked, node);
   tree_add_part(&parts, call->list, TREE_INDICES);
@@ -572,6 +566,8 @@ static void tree_visit(tree_walk *w, zt_pickle_node node){
     tree_cycle(w, node);
   }else if( tree_is_repeated(w, node) ){
     tree_tell_repeated(w, node);
+  }else if( w->visitor->plain && w->depth && zt_pickle_is_empty(w->p, node) ){
+    tree_leaf(w, node, ZT_TORCH_WHOLE);
   }else if( kind>=ZT_PICKLE_TUPLE && kind<=ZT_PICKLE_DICT ){
     tree_enter(w, node, tree_keys_of(w->p, node), 0);
   }else if( kind==ZT_PICKLE_CALL ){
@@ -605,7 +601,7 @@ static zt_pickle_node tree_step(tree_walk *w, tree_level *level, zt_pickle_node 
   const uint32_t index = level->index++;
   if( keyed ) node = zt_pickle_next(w->p, &level->cursor);
   w->visits += tree_is_again(w);
-  if( zt_pickle_is_empty(w->p, node)
+  if( !w->visitor->plain && zt_pickle_is_empty(w->p, node)
    && (!keyed || zt_pickle_kind_of(w->p, key)<ZT_PICKLE_TUPLE) ) return 0;
   w->path.n = level->path;
   w->inside = level->dotted;
@@ -619,7 +615,7 @@ static zt_pickle_node tree_step(tree_walk *w, tree_level *level, zt_pickle_node 
     if( value ) return value;
   }
   if( keyed ) return tree_keyed(w, key, node);
-  tree_path_add_index(w, index);
+  zt_torch_path_add_index(&w->path, index, w->err);
   return node;
 }
 
@@ -667,7 +663,7 @@ int zt_torch_walk(const zt_pickle *p, zt_text prefix, size_t bytes,
                   const zt_torch_visitor *visitor, const zt_interrupt *interrupt, zt_error *err){
   tree_walk w = {
     .p = p, .visitor = visitor, .interrupt = interrupt, .err = err, .bytes = bytes,
-    .inside = prefix.n>0
+    .inside = prefix.n>0, .path.measured = visitor->no_paths
   };
   const size_t bits = zt_pickle_nodes(p)/8+1;
   w.open = sqlite3_malloc64(2*(uint64_t)bits);

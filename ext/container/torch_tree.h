@@ -20,6 +20,8 @@ typedef struct zt_torch_found {
 typedef struct zt_torch_visitor {
   void (*visit)(void *context, const zt_torch_found *found);
   void *context;
+  bool plain;      /* Not PyTorch's: empty containers are values, and of a call only its callee is
+                   ** one, beside the arrays among its arguments; its arrays' types are shown */
   bool no_paths;   /* Paths are not used: only their lengths are right */
 } zt_torch_visitor;
 

@@ -6,7 +6,8 @@
 **                                         ; ends where the file does. As in Python and torch, bytes
 **                                         ; may follow the last such signature
 **   directory := entry*                   ; ZP2: it ends where its end record begins, has at most
-**                                         ; ZT_MAX_MANIFEST bytes, and is all in this file
+**                                         ; ZT_MAX_MANIFEST bytes, and is all in this file. Behind
+**                                         ; a program, offsets may count from the archive's begin
 **   end64     := record locator           ; ZP3: if fields of `end` say so, or the directory ends
 **                                         ; elsewhere. The locator points to the record, which ends
 **                                         ; where the locator begins
@@ -82,6 +83,7 @@ struct zt_zip {
   const zt_interrupt *interrupt;
   uint8_t *directory;              /* Owned, not NULL */
   size_t n;
+  uint64_t front;                  /* Bytes of a program that offsets do not count */
   uint64_t offset;                 /* The directory's, in the file */
   uint32_t disk;                   /* This file's number in a spanned archive */
   zt_u32_array entries;            /* Position of each in the directory */
@@ -101,7 +103,8 @@ typedef struct zip_end {
   uint64_t at;                     /* Its offset, or that of the zip64 record */
   uint32_t disk, directory_disk;
   uint64_t here, entries;          /* Entries in this file, and in all */
-  uint64_t size, offset;           /* The directory's */
+  uint64_t size, offset;           /* The directory's; the offset without front, */
+  uint64_t front;                  /* the bytes before the archive that offsets do not count */
 } zip_end;
 
 zt_text zt_zip_encoding(unsigned method, char *room, zt_codec_id *codec){
@@ -126,6 +129,22 @@ bool zt_zip_probe(const zt_head_tail *input){
                               || memcmp(input->head.p, "PK\5\6", 4)==0);
 }
 
+bool zt_zip_probe_program(const zt_head_tail *input){
+  static const struct { const char *bytes; size_t n; } programs[] = {
+    { "MZ", 2 }, { "\x7f" "ELF", 4 }, { "#!", 2 }, { "\xcf\xfa\xed\xfe", 4 }   /* Mach-O */
+  };
+  for(size_t i=0; i<sizeof(programs)/sizeof(*programs); i++){
+    if( zt_head_is(input, programs[i].bytes, programs[i].n) ) return true;
+  }
+  return false;
+}
+
+int zt_zip_of(const zt_head_tail *input, zt_zip **out, zt_error *err){
+  if( !*input->zip ) zt_zip_open(input->source, input->interrupt, input->zip, err);
+  *out = *input->zip;
+  return err->rc;
+}
+
 /* --- The end of the archive --- */
 
 static zip_end zip_read_end(const uint8_t *p, uint64_t at){
@@ -140,10 +159,26 @@ static bool zip_wants_end64(const zip_end *e){
       || e->size==0xFFFFFFFF || e->offset==0xFFFFFFFF;
 }
 
+/* Read a zip64 record; *found is whether one begins there that ends where its locator begins. */
+static int zip_read_record64(zt_source *source, uint64_t begin, uint64_t locator, uint8_t *p,
+                             bool *found, zt_error *err){
+  *found = false;
+  if( zt_source_read(source, begin, p, ZIP_END64, err) ) return err->rc;
+  *found = memcmp(p, "PK\6\6", 4)==0 && zt_le64(p+4)==locator-begin-12;
+  return SQLITE_OK;
+}
+
+/* True if the file does not begin with the archive, as behind a program. */
+static bool zip_has_front(zt_source *source, zt_error *err){
+  uint8_t p[4];
+  return zt_source_read(source, 0, p, sizeof(p), err)==SQLITE_OK && memcmp(p, "PK", 2)!=0;
+}
+
 /* ZP3: read the zip64 record, if a locator precedes the end record. *e is replaced by it. */
 static int zip_read_end64(zt_source *source, zip_end *e, zt_error *err){
   uint8_t locator[ZIP_LOCATOR], p[ZIP_END64];
   uint64_t at, begin;
+  bool found;
   if( e->at<ZIP_LOCATOR+ZIP_END64 ) return SQLITE_OK;
   at = e->at-ZIP_LOCATOR;
   if( zt_source_read(source, at, locator, ZIP_LOCATOR, err) ) return err->rc;
@@ -153,8 +188,13 @@ static int zip_read_end64(zt_source *source, zip_end *e, zt_error *err){
     return zt_break(err, "ZP3", "the zip64 locator points to byte %llu, behind itself",
                     (unsigned long long)begin);
   }
-  if( zt_source_read(source, begin, p, ZIP_END64, err) ) return err->rc;
-  if( memcmp(p, "PK\6\6", 4)!=0 || zt_le64(p+4)!=at-begin-12 ){
+  if( zip_read_record64(source, begin, at, p, &found, err) ) return err->rc;
+  if( !found && zip_has_front(source, err) ){
+    begin = at-ZIP_END64;
+    zip_read_record64(source, begin, at, p, &found, err);
+  }
+  if( err->rc ) return err->rc;
+  if( !found ){
     return zt_break(err, "ZP3", "the zip64 locator points to byte %llu, where no record begins that"
                     " ends before it", (unsigned long long)begin);
   }
@@ -172,7 +212,11 @@ static int zip_check_end(zt_source *source, zip_end *e, zt_error *err){
   if( e->directory_disk!=e->disk || e->here!=e->entries ){
     return zt_break(err, "ZP2", "a part of an archive in several: its directory is not all here");
   }
-  if( e->size>e->at || e->offset!=e->at-e->size ){
+  if( e->size<=e->at && e->offset<e->at-e->size && zip_has_front(source, err) ){
+    e->front = e->at-e->size-e->offset;
+  }
+  if( err->rc ) return err->rc;
+  if( e->size>e->at || e->offset!=e->at-e->size-e->front ){
     return zt_break(err, "ZP2", "a directory of %llu bytes at %llu does not end at its end record,"
                     " at %llu", (unsigned long long)e->size, (unsigned long long)e->offset,
                     (unsigned long long)e->at);
@@ -308,7 +352,8 @@ static void zip_check_member(const zt_zip *z, zt_zip_member *m, unsigned flags, 
     zip_set_fault(m, "ZP5", "its size or place is in a zip64 field, which is missing");
   }
   if( disk!=z->disk ) zip_set_fault(m, "ZP9", "it is in another part of a spanned archive");
-  if( !zt_add64(m->header, ZIP_LOCAL+m->name.n, &end) || !zt_claim(z->offset, end, m->stored) ){
+  if( !zt_add64(m->header, z->front, &m->header)
+   || !zt_add64(m->header, ZIP_LOCAL+m->name.n, &end) || !zt_claim(z->offset, end, m->stored) ){
     zip_set_fault(m, "ZP6", "its bytes would lie beyond the archive's directory");
   }
   if( m->method==ZT_ZIP_STORED && m->stored!=m->size ){
@@ -418,14 +463,15 @@ static int zip_check_end_of_data(const zt_zip *z, const zt_zip_member *m, uint64
 
 static int zip_read_directory(zt_zip *z, zt_source *source, const zip_end *e, zt_error *err){
   z->n = (size_t)e->size;
-  z->offset = e->offset;
+  z->front = e->front;
+  z->offset = e->front+e->offset;
   z->disk = e->disk;
   z->directory = sqlite3_malloc64(e->size+1);
   if( !z->directory ) return zt_fail_nomem(err);
   for(size_t done=0; done<z->n; ){
     size_t piece = z->n-done<ZIP_PIECE ? z->n-done : ZIP_PIECE;
     if( zt_interrupt_check(z->interrupt, err)
-     || zt_source_read(source, e->offset+done, z->directory+done, piece, err) ) return err->rc;
+     || zt_source_read(source, z->offset+done, z->directory+done, piece, err) ) return err->rc;
     done += piece;
   }
   return SQLITE_OK;

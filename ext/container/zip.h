@@ -32,6 +32,12 @@ zt_text zt_zip_encoding(unsigned method, char *room, zt_codec_id *codec);
 /* True if the file begins with a local header or the end of an empty directory. */
 bool zt_zip_probe(const zt_head_tail *input);
 
+/* True if the file begins like a program, behind which an archive may be. */
+bool zt_zip_probe_program(const zt_head_tail *input);
+
+/* The archive, opened by the first such call for this input, which owns it. */
+int zt_zip_of(const zt_head_tail *input, zt_zip **out, zt_error *err);
+
 /* Read and check the central directory. A fault of one member alone is set in that member. *out is
 ** NULL on failure. The directory has at most ZT_MAX_MANIFEST bytes. The interrupt, which may be
 ** NULL, must stay while the archive is open. */

@@ -25,8 +25,18 @@ void zt_inflate_reset(zt_inflate *d){
   isal_inflate_init(&d->state);
 }
 
+void zt_inflate_begin(zt_inflate *d, zt_inflate_around around){
+  isal_inflate_init(&d->state);
+  if( around==ZT_INFLATE_ZLIB ) d->state.crc_flag = ISAL_ZLIB;
+  if( around==ZT_INFLATE_GZIP ) d->state.crc_flag = ISAL_GZIP;
+}
+
 static int inflate_fail(int code, zt_error *err){
   const char *what = code==ISAL_INVALID_SYMBOL ? "an invalid code"
+                   : code==ISAL_INCORRECT_CHECKSUM ? "its bytes do not have the checksum behind"
+                   : code==ISAL_NEED_DICT ? "it needs a dictionary"
+                   : code==ISAL_INVALID_WRAPPER || code==ISAL_UNSUPPORTED_METHOD
+                     ? "an invalid header"
                    : code==ISAL_INVALID_LOOKBACK ? "a distance that reaches before the first byte"
                    : "an invalid block";
   return zt_break(err, "E2", "deflate: %s", what);
@@ -46,7 +56,7 @@ int zt_inflate_next(zt_inflate *d, zt_span *in, uint8_t *out, size_t n, size_t *
   code = s->block_state==ISAL_BLOCK_FINISH ? ISAL_DECOMP_OK : isal_inflate(s);
   *n_read = n-s->avail_out;
   /* After a failure, avail_in may be too large */
-  if( code<0 || s->avail_in>taken ) return inflate_fail(code, err);
+  if( code<0 || code==ISAL_NEED_DICT || s->avail_in>taken ) return inflate_fail(code, err);
   taken -= s->avail_in;
   in->p += taken;
   in->n -= taken;

@@ -1,5 +1,6 @@
 /*
-** Decoder of deflate streams (RFC 1951) by ISA-L. Interface to code in inflate.c.
+** Decoder of deflate streams (RFC 1951), also within zlib or gzip, by ISA-L. Interface to code in
+** inflate.c.
 **
 ** The caller passes the stored bytes in successive spans. A call consumes only the bytes that it
 ** needs and never writes more than requested.
@@ -17,6 +18,13 @@ void zt_inflate_free(zt_inflate *d);
 
 /* Begins another stream. */
 void zt_inflate_reset(zt_inflate *d);
+
+/* Begins a stream with a header and a checksum around it: zlib's (RFC 1950), or gzip's (RFC 1952).
+** A wrong checksum breaks E2, too. */
+typedef enum zt_inflate_around {
+  ZT_INFLATE_BARE, ZT_INFLATE_ZLIB, ZT_INFLATE_GZIP
+} zt_inflate_around;
+void zt_inflate_begin(zt_inflate *d, zt_inflate_around around);
 
 /* Decodes up to n bytes to out and consumes their input from the front of *in. *n_read is less than
 ** n only if *in is used up or the stream has ended. Invalid bytes break the rule E2. */

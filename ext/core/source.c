@@ -1,6 +1,7 @@
 /* An open file or the image of one. See source.h. */
 #include "core/source.h"
 
+#include <assert.h>
 #include "core/host.h"
 #include "core/pool.h"
 
@@ -52,6 +53,20 @@ int zt_source_open_image(zt_span image, zt_source **out, zt_error *err){
   if( !s ) return err->rc;
   s->image = image;
   s->size = image.n;
+  return SQLITE_OK;
+}
+
+int zt_source_open_range(zt_source *outer, uint64_t offset, uint64_t n, zt_source **out,
+                         zt_error *err){
+  zt_source *s = source_new("", err);
+  *out = s;
+  if( !s ) return err->rc;
+  assert( !outer->outer && zt_claim(outer->size, offset, n) );
+  s->outer = outer;
+  s->base = offset;
+  s->size = n;
+  s->pool = outer->pool;
+  if( outer->image.p ) s->image = (zt_span){ outer->image.p+offset, (size_t)n };
   return SQLITE_OK;
 }
 
@@ -142,6 +157,7 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
                    offset, offset+n, s->size);
   }
   if( n==0 ) return SQLITE_OK;
+  if( s->outer ) return zt_source_read(s->outer, s->base+offset, buffer, n, err);
   if( s->file<0 ){
     memcpy(buffer, s->image.p+offset, n);
     return SQLITE_OK;
@@ -163,6 +179,7 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
 int zt_source_unchanged(zt_source *s, zt_error *err){
   zt_stat now;
   int error_number;
+  if( s->outer ) return zt_source_unchanged(s->outer, err);
   if( s->file<0 ) return SQLITE_OK;
   error_number = zt_os_fstat(s->file, &now);
   if( error_number ) return zt_fail_os(source_in(s, err), "read", error_number);

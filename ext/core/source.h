@@ -10,15 +10,18 @@
 #include "core/pool.h"
 
 /* Private, but for its size. */
-typedef struct zt_source {
-  zt_file file;          /* -1 for an image */
+typedef struct zt_source zt_source;
+struct zt_source {
+  zt_source *outer;      /* Of a range; borrowed. NULL: not a range */
+  uint64_t base;         /* The range's offset in it */
+  zt_file file;          /* -1 for an image and a range */
   zt_span image;
   uint64_t size;
   zt_identity id;
   zt_pool *pool;         /* Borrowed; NULL: no threads */
   bool shard;            /* A shard: errors name it, and another file as their place */
-  const char *path;      /* Of a file; "" for an image */
-} zt_source;
+  const char *path;      /* Of a file; "" for an image and a range */
+};
 
 /* Opens the regular file at path; known is as for zt_os_open(). *out is NULL after a failure. */
 int zt_source_open(const char *path, const zt_stat *known, zt_source **out, zt_error *err);
@@ -31,6 +34,12 @@ void zt_source_end(zt_source *s);
 /* Opens an image in memory, which must not change until the source is closed. */
 int zt_source_open_image(zt_span image, zt_source **out, zt_error *err);
 
+/* Opens n bytes of another source, from an offset on, as a source of its own: a file in an archive.
+** The other source has these bytes and must outlive it. Like an image, it has no path, and no files
+** beside it. */
+int zt_source_open_range(zt_source *outer, uint64_t offset, uint64_t n, zt_source **out,
+                         zt_error *err);
+
 /* Takes a file that is open for reading, even after a failure. */
 int zt_source_open_file(zt_file file, const char *path, zt_source **out, zt_error *err);
 
@@ -41,22 +50,28 @@ static inline uint64_t zt_source_size(const zt_source *s){
   return s->size;
 }
 
-/* The identity when it was opened; NULL for an image. */
+/* Whether it is a range of another source. */
+static inline bool zt_source_is_range(const zt_source *s){
+  return s->outer!=NULL;
+}
+
+/* The identity when it was opened; NULL for an image and a range. */
 static inline const zt_identity *zt_source_identity(const zt_source *s){
   return s->file>=0 ? &s->id : NULL;
 }
 
-/* The path that it was opened by; NULL for an image. */
+/* The path that it was opened by; NULL for an image and a range. */
 static inline const char *zt_source_path(const zt_source *s){
   return s->file>=0 ? s->path : NULL;
 }
 
 /* Its name in messages. */
 static inline const char *zt_source_name(const zt_source *s){
+  if( s->outer ) s = s->outer;   /* No range is of a range */
   return s->file>=0 ? s->path : "<blob>";
 }
 
-/* The image; p is NULL for a file. */
+/* The image; p is NULL for a file and its ranges. */
 static inline zt_span zt_source_image(const zt_source *s){
   return s->image;
 }

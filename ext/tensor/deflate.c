@@ -1,7 +1,7 @@
 /*
-** The encoding deflate: one stream of RFC 1951, as in zip archives; and zlib, the same between the
-** head and the checksum of RFC 1950. encoding.h has their rules E2 to E4, and core/inflate.h the
-** decoder. The encoder is zlib.
+** The encoding deflate: one stream of RFC 1951, as in zip archives; and the same with a header and
+** a checksum around it, zlib and gzip. encoding.h has the rules E2 to E4, and core/inflate.h the
+** decoder. The encoder, of deflate alone, is zlib.
 */
 #define ZLIB_CONST
 #include <zlib.h>
@@ -15,17 +15,12 @@
 #define DEFLATE_FLUSH 16u                   /* More than the bytes that end a frame but the last */
 #define DEFLATE_MEMORY 8                    /* zlib's default, and Python's */
 
-#define DEFLATE_ZLIB_HEAD 2
-#define DEFLATE_ZLIB_SUM 4
-
 typedef struct deflate_decoder {
   zt_payload payload;
   zt_inflate *inflate;
   zt_span in;              /* Stored bytes not decoded yet */
   uint8_t *window;         /* They are read into this; NULL for an image */
   uint64_t read;           /* Stored bytes read so far */
-  bool zlib;
-  uLong checksum;          /* Of the decoded bytes, if zlib */
   uint64_t work;           /* Bytes read and decoded since the last check for an interrupt */
 } deflate_decoder;
 
@@ -36,6 +31,11 @@ static void deflate_close(zt_decoder *decoder){
   sqlite3_free(d);
 }
 
+static zt_inflate_around deflate_around(const zt_payload *p){
+  return p->component->codec==ZT_CODEC_ZLIB ? ZT_INFLATE_ZLIB
+       : p->component->codec==ZT_CODEC_GZIP ? ZT_INFLATE_GZIP : ZT_INFLATE_BARE;
+}
+
 static int deflate_open(const zt_payload *p, zt_decoder **out, zt_error *err){
   deflate_decoder *d = sqlite3_malloc64(sizeof(*d));
   uint64_t n = p->component->length<DEFLATE_WINDOW ? p->component->length : DEFLATE_WINDOW;
@@ -44,9 +44,13 @@ static int deflate_open(const zt_payload *p, zt_decoder **out, zt_error *err){
   if( !d ) return zt_fail_nomem(err);
   *d = (deflate_decoder){ .payload = *p, .inflate = zt_inflate_new(err) };
   if( !err->rc && !image && (d->window = sqlite3_malloc64(n+1))==NULL ) zt_fail_nomem(err);
-  if( err->rc ) deflate_close(d);
-  else *out = d;
-  return err->rc;
+  if( err->rc ){
+    deflate_close(d);
+    return err->rc;
+  }
+  zt_inflate_begin(d->inflate, deflate_around(p));
+  *out = d;
+  return SQLITE_OK;
 }
 
 /* Read more stored bytes if `in` is empty. */
@@ -63,23 +67,9 @@ static int deflate_refill(deflate_decoder *d, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Compare the checksum behind a stream of zlib. */
-static int deflate_check_sum(const deflate_decoder *d, zt_error *err){
-  const zt_component *component = d->payload.component;
-  uint8_t stored[DEFLATE_ZLIB_SUM];
-  const uint64_t at = component->offset+component->length-DEFLATE_ZLIB_SUM;
-  if( zt_source_read(d->payload.source, at, stored, DEFLATE_ZLIB_SUM, err)
-   || zt_be(stored, DEFLATE_ZLIB_SUM)==d->checksum ) return err->rc;
-  return zt_break(err, "E2", "zlib: the checksum is %08x, and %08x is stored",
-                  (unsigned)d->checksum, (unsigned)zt_be(stored, DEFLATE_ZLIB_SUM));
-}
-
 /* Where the stream ends, the stored bytes must end too. */
 static int deflate_check_end(const deflate_decoder *d, size_t behind, zt_error *err){
   uint64_t more = behind+d->in.n+(d->payload.component->length-d->read);
-  if( d->zlib && more==DEFLATE_ZLIB_SUM ) return deflate_check_sum(d, err);
-  if( d->zlib && more<DEFLATE_ZLIB_SUM ) return zt_break(err, "E2", "zlib: there is no checksum");
-  if( d->zlib ) more -= DEFLATE_ZLIB_SUM;
   if( more==0 ) return SQLITE_OK;
   return zt_break(err, "E2", "deflate: %llu bytes follow behind the stream's end",
                   (unsigned long long)more);
@@ -95,7 +85,6 @@ static int deflate_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got
       return err->rc;
     }
     d->work += *got;
-    if( d->zlib ) d->checksum = adler32(d->checksum, out, (uInt)*got);
     if( d->work>ZT_POLL_BYTES ){
       d->work = 0;
       if( zt_interrupt_check(&d->payload.budget->interrupt, err) ) return err->rc;
@@ -104,26 +93,6 @@ static int deflate_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got
     if( zt_inflate_ended(d->inflate, &behind) ) return deflate_check_end(d, behind, err);
   }while( d->in.n>0 || d->read<d->payload.component->length );
   return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
-}
-
-static int deflate_open_zlib(const zt_payload *p, zt_decoder **out, zt_error *err){
-  const zt_component *component = p->component;
-  uint8_t head[DEFLATE_ZLIB_HEAD];
-  deflate_decoder *d;
-  *out = NULL;
-  if( component->length<DEFLATE_ZLIB_HEAD+DEFLATE_ZLIB_SUM ){
-    return zt_break(err, "E2", "zlib: %llu bytes are too few for a stream", component->length);
-  }
-  if( zt_source_read(p->source, component->offset, head, DEFLATE_ZLIB_HEAD, err) ) return err->rc;
-  if( (head[0] & 15)!=Z_DEFLATED || (head[0]*256u+head[1])%31 || (head[1] & 0x20) ){
-    return zt_break(err, "E2", "zlib: %02x%02x is no head of a stream", head[0], head[1]);
-  }
-  if( deflate_open(p, out, err) ) return err->rc;
-  d = *out;
-  d->read = DEFLATE_ZLIB_HEAD;
-  d->zlib = true;
-  d->checksum = adler32(0, NULL, 0);
-  return SQLITE_OK;
 }
 
 /* --- Encoding --- */
@@ -183,5 +152,9 @@ const zt_encoding zt_encoding_deflate = {
 };
 
 const zt_encoding zt_encoding_zlib = {
-  .name = "zlib", .open = deflate_open_zlib, .next = deflate_next, .close = deflate_close
+  .name = "zlib", .open = deflate_open, .next = deflate_next, .close = deflate_close
+};
+
+const zt_encoding zt_encoding_gzip = {
+  .name = "gzip", .open = deflate_open, .next = deflate_next, .close = deflate_close
 };

@@ -8,11 +8,12 @@ static const zt_encoding *const encoding_table[ZT_CODEC_COUNT] = {
   [ZT_CODEC_ZSTD] = &zt_encoding_zstd,
   [ZT_CODEC_SEEKABLE] = &zt_encoding_seekable,
   [ZT_CODEC_DEFLATE] = &zt_encoding_deflate,
+  [ZT_CODEC_ZLIB] = &zt_encoding_zlib,
+  [ZT_CODEC_GZIP] = &zt_encoding_gzip,
   [ZT_CODEC_PROTOBUF_VARINT] = &zt_encoding_varint,
   [ZT_CODEC_PROTOBUF_UNPACKED] = &zt_encoding_unpacked,
   [ZT_CODEC_KEPT] = &zt_encoding_kept,
   [ZT_CODEC_PIECES] = &zt_encoding_pieces,
-  [ZT_CODEC_ZLIB] = &zt_encoding_zlib,
   [ZT_CODEC_NUMBERS] = &zt_encoding_numbers,
 };
 

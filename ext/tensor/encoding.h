@@ -8,7 +8,7 @@
 **   zt.zstd-seekable/1   frames of equal content, and a table of their places (seekable.c)
 **   deflate   one stream of RFC 1951, and nothing behind it
 **   protobuf.varint, protobuf.unpacked   numbers in protobuf's wire format (varint.c)
-**   zlib     one stream of RFC 1950, and nothing behind it
+**   zlib, gzip   one stream of RFC 1950, or of RFC 1952, and nothing behind it
 **   matlab.uint8 ...   numbers of another type than the component's (numbers.c)
 **   pickle   bytes that are text in a pickle, or part of a compressed pickle (kept.c)
 **   msgpack.chunked   bytes in several places (pieces.c)
@@ -57,7 +57,7 @@ const zt_encoding *zt_encoding_of(const zt_component *component);
 int zt_encoding_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, zt_error *err);
 
 extern const zt_encoding zt_encoding_zstd, zt_encoding_seekable, zt_encoding_deflate,
-  zt_encoding_varint, zt_encoding_unpacked, zt_encoding_kept, zt_encoding_pieces, zt_encoding_zlib,
-  zt_encoding_numbers;
+  zt_encoding_zlib, zt_encoding_gzip, zt_encoding_varint, zt_encoding_unpacked, zt_encoding_kept,
+  zt_encoding_pieces, zt_encoding_numbers;
 
 #endif

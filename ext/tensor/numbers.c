@@ -34,7 +34,7 @@ static void numbers_close(zt_decoder *decoder){
 }
 
 static bool numbers_are_plain(const numbers *d){
-  return d->component.number_codec==ZT_CODEC_RAW;
+  return d->component.codec==ZT_CODEC_RAW;
 }
 
 static int numbers_open(const zt_payload *p, zt_decoder **out, zt_error *err){
@@ -45,6 +45,7 @@ static int numbers_open(const zt_payload *p, zt_decoder **out, zt_error *err){
   assert( component->storage && component->number->width<=NUMBERS_WIDTH );
   memset(d, 0, sizeof(*d));
   d->component = *component;
+  d->component.codec = component->number_codec;
   d->payload = *p;
   d->payload.component = &d->component;
   d->from = component->number;

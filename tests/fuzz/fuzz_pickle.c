@@ -8,8 +8,10 @@
 **   - memory is bounded by the pickle's bytes
 **   - nothing is read behind where the pickle ended: cut there, it is the same, unless a frame goes on
 **   - both walks over the values meet the same, and what they put is CBOR
+**   - in pieces it is the same as in one
 */
 #include <string.h>
+#include "container/pickle_open.h"
 #include "container/torch_tree.h"
 #include "core/host.h"
 #include "fuzz.h"
@@ -113,22 +115,47 @@ static void visit(void *context, const zt_torch_found *found){
   else leaf(context, found->path, found->size, found->node, found->shown);
 }
 
-static void check_values(const zt_pickle *p, size_t n){
+/* The walk of PyTorch's values, or of a plain pickle's. */
+static void check_values(const zt_pickle *p, size_t n, bool plain){
   zt_error first = ZT_ERROR_NONE, second = ZT_ERROR_NONE;
   seen lengths = { .pickle = p }, paths = { .pickle = p, .out = { .err = &second } };
-  zt_torch_visitor visitor = { visit, &lengths, true };
+  zt_torch_visitor visitor = { .visit = visit, .context = &lengths, .no_paths = true, .plain = plain };
   if( zt_torch_walk(p, (zt_text){ "p", 1 }, n, &visitor, NULL, &first) ){   /* A failed walk ends */
     CHECK(first.rc==SQLITE_ERROR && first.rule, "%s", first.message);
     zt_error_clear(&first);
     return;
   }
-  visitor = (zt_torch_visitor){ visit, &paths, false };
+  visitor = (zt_torch_visitor){ .visit = visit, .context = &paths, .plain = plain };
   zt_torch_walk(p, (zt_text){ "p", 1 }, n, &visitor, NULL, &second);
   CHECK(second.rc==SQLITE_OK, "%s", second.message);
   CHECK(lengths.leaves==paths.leaves && lengths.tensors==paths.tensors && lengths.bytes==paths.bytes && lengths.size==paths.size,
         "another walk");
   zt_cbor_out_clear(&paths.out);
   zt_error_clear(&second);
+}
+
+/* In pieces, with other bytes between them, it is the same. */
+static void check_pieces(const zt_pickle *p, zt_span pickle){
+  uint8_t *bytes = malloc(2*pickle.n+1);
+  zt_pickle_pieces *pieces = NULL;
+  zt_error err = ZT_ERROR_NONE;
+  size_t at = 0, n = 0;
+  zt_pickle_pieces_open(NULL, &pieces, &err);
+  while( at<pickle.n && !err.rc ){
+    const size_t from = at;
+    if( zt_pickle_piece(pickle, &at, NULL, &err) ) break;
+    memcpy(bytes+n, pickle.p+from, at-from);
+    zt_pickle_pieces_add(pieces, (zt_span){ bytes, n+(at-from) }, n, &err);
+    n += at-from;
+    bytes[n++] = 0xFF;
+  }
+  CHECK(!err.rc && zt_pickle_pieces_ended(pieces), "%s", err.message ? err.message : "it did not end");
+  CHECK(zt_pickle_nodes(zt_pickle_pieces_tree(pieces))==zt_pickle_nodes(p)
+        && zt_pickle_root(zt_pickle_pieces_tree(pieces))==zt_pickle_root(p), "in pieces, it is another");
+  for(zt_pickle_node i=1; i<=zt_pickle_nodes(p); i++) check_node(zt_pickle_pieces_tree(pieces), i);
+  zt_pickle_pieces_close(pieces);
+  zt_error_clear(&err);
+  free(bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
@@ -145,7 +172,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
   if( p ){
     CHECK(used>0 && used<=n && exact[used-1]=='.', "it ended at %zu", used);
     for(zt_pickle_node i=1; i<=zt_pickle_nodes(p); i++) check_node(p, i);
-    check_values(p, used);
+    check_values(p, used, false);
+    check_values(p, used, true);
+    check_pieces(p, (zt_span){ exact, used });
     zt_pickle_open((zt_span){ exact, used }, NULL, &cut, &again, &err);
     CHECK(cut || strstr(err.message, "FRAME: it goes beyond"), "%s", err.message);
     CHECK(!cut || again==used, "it ended at %zu", again);

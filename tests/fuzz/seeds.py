@@ -147,8 +147,11 @@ def legacy_pickles(data):
 
 
 def pickles():
-    """[(name, pickle)]: those of PyTorch's archives, and of the files before 1.6."""
+    """[(name, pickle)]: those of PyTorch's archives, and of the files before 1.6; plain ones."""
     for name, data in files():
+        if name.endswith((".pkl", ".joblib")):
+            yield name, data
+            continue
         if MAGIC_LEGACY in data[:64]:
             yield from ((f"{name}-{i}", pickle) for i, pickle in enumerate(legacy_pickles(data)))
             continue
@@ -183,7 +186,7 @@ def seeds(target):
 
 def archives():
     """Archives as they are; and in the other form of fuzz_zip.c, where they have no end record of their own."""
-    for path in sorted((FORMATS / "npz").glob("*/*.npz")):
+    for path in sorted([*(FORMATS / "npz").glob("*/*.npz"), *(FORMATS / "archive").glob("*/*.zip"), *(FORMATS / "archive").glob("*/*.dduf")]):
         data = path.read_bytes()
         if len(data) > MOST:
             continue

@@ -64,6 +64,14 @@ environment gguf gguf==0.19.0 numpy==2.2.6
 foreign "$build/gguf/bin/python" gguf
 environment numpy numpy==2.2.6 scipy==1.15.3
 foreign "$build/numpy/bin/python" npy npz
+environment sklearn scikit-learn==1.6.1 joblib==1.4.2 scipy==1.15.3 numpy==2.2.6
+foreign "$build/sklearn/bin/python" pickle
+# Before numpy 2, whose modules have other names
+environment sklearn-older scikit-learn==1.3.2 joblib==1.2.0 scipy==1.11.4 numpy==1.26.4
+mkdir -p "$build/foreign/pickle_older"
+"$build/sklearn-older/bin/python" "$tests/write_pickle.py" "$build/foreign/pickle_older"
+environment archive safetensors==0.8.0 gguf==0.19.0 numpy==2.2.6
+foreign "$build/archive/bin/python" archive
 environment onnx onnx==1.23.2 numpy==2.2.6 ml_dtypes==0.6.0
 foreign "$build/onnx/bin/python" onnx
 # Not PyPI's torch, which comes with gigabytes of CUDA

@@ -46,7 +46,16 @@ def sha256(data):
 def test_each_library_wrote_files():
     written = {format: {r.stem for r in RECORDS if r.parent.name == format} for format in os.listdir(FILES)}
     assert len(written.pop("npy")) == 67   # Every dtype, in either byte order and either order of the elements; others
+    values, models = ("every", "others", "nested", "lone", "leaf"), ("pipeline", "tree", "forest", "boosting", "svc", "neighbours", "perceptron",
+                                                                     "words", "codes", "sparse")
+    kinds = ("plain", "one", "zlib", "gzip")
+    for format in ("pickle", "pickle_older"):
+        assert written.pop(format) == {*(f"{name}_{protocol}" for name in values for protocol in range(6)),
+                                       *(f"{name}_{kind}" for name in values for kind in kinds),
+                                       *(f"{name}_{protocol}" for name in models for protocol in (2, 4, 5)),
+                                       *(f"model_{name}_{kind}" for name in models for kind in kinds)}
     assert written == {
+        "archive": {f"{name}{end}" for name in ("one", "two", "program", "both") for end in ("", "_64")},
         "gguf": {"plain", "big", "quantized", "blocks", "vocabulary"},
         "safetensors": {"dtypes", "names", "many", "empty", "metadata"},
         "npz": {*(f"{kind}{what}" for kind in ("stored", "deflated") for what in ("", "_names", "_others", "_many", "_zeros", "_none")),

@@ -19,6 +19,8 @@
 #define NUMPY "tests/formats/"
 #define ONNX "tests/formats/onnx/"
 #define TFLITE "tests/formats/tflite/"
+#define ARCHIVE "tests/formats/archive/"
+#define PICKLE "tests/formats/pickle/"
 #define SMALL V12 "wheel_save_file.zt"
 #define TYPED " WHERE type NOT GLOB 'acme*'"
 
@@ -186,6 +188,28 @@ static const oom_case cases[] = {
   { .sql = "SELECT * FROM zt_check('" NUMPY "npz/hostile/method-zip-93.npz', 'full')" },
   { .sql = "SELECT rule, message FROM zt_check('" NUMPY "npz/hostile/name-twice.npz')" },
   { .sql = "SELECT object FROM zt_objects('" NUMPY "npz/hostile/ok-others.npz')" },
+  /* Archives */
+  { .sql = "SELECT *, source FROM zt_files('" ARCHIVE "golden/pipeline.dduf')" },
+  { .sql = "SELECT *, fingerprint FROM zt_objects(?1)", .image = ARCHIVE "golden/tiny.llamafile" },
+  { .sql = "SELECT *, data, stored, hash FROM zt_components('" ARCHIVE "hostile/ok-arrays.zip')" },
+  { .sql = "SELECT *, stored_type FROM zt_attributes('" ARCHIVE "golden/hand_two_formats.zip')" },
+  { .sql = "SELECT zt_manifest('" ARCHIVE "golden/nested.zip'), zt_manifest(?1)", .image = ARCHIVE "golden/one.dduf" },
+  { .sql = "SELECT object, zt_dense(path, object) FROM zt_objects('" ARCHIVE "golden/one.dduf')" },
+  { .sql = "SELECT * FROM zt_check('" ARCHIVE "hostile/compressed.zip', 'full')" },
+  { .sql = "SELECT * FROM zt_check('" ARCHIVE "hostile/archive-beside.zip')" },
+  { .sql = "SELECT rule, message FROM zt_check('" ARCHIVE "hostile/member-cut-alone.zip')" },
+  { .sql = "SELECT rule, message FROM zt_check('" ARCHIVE "hostile/name-twice-in-effect.zip')" },
+  /* Pickles */
+  { .sql = "SELECT *, source FROM zt_files('" PICKLE "golden/pipeline.joblib')" },
+  { .sql = "SELECT *, fingerprint FROM zt_objects(?1)", .image = PICKLE "golden/objects.joblib" },
+  { .sql = "SELECT *, data, stored, hash FROM zt_components('" PICKLE "golden/zlib.joblib')" },
+  { .sql = "SELECT object, data, hash FROM zt_components(?1)", .image = PICKLE "hostile/ok-gzip.pkl" },
+  { .sql = "SELECT object, zt_dense(path, object) FROM zt_objects('" PICKLE "golden/dtypes_p2.pkl') WHERE object IN ('f64', 'fortran')" },
+  { .sql = "SELECT * FROM zt_attributes('" PICKLE "golden/tree_p4.pkl')" },
+  { .sql = "SELECT zt_manifest('" PICKLE "golden/other_p4.pkl')" },
+  { .sql = "SELECT * FROM zt_check('" PICKLE "hostile/storage.pkl', 'full')" },
+  { .sql = "SELECT rule, message FROM zt_check('" PICKLE "hostile/elements-cut.pkl')" },
+  { .sql = "SELECT object FROM zt_objects('" PICKLE "hostile/ok-memo.pkl')" },
   /* ONNX */
   { .sql = "SELECT *, source FROM zt_files('" ONNX "golden/raw.onnx')" },
   { .sql = "SELECT *, source, on_error FROM zt_objects(?1)", .image = ONNX "golden/hand_nodes.onnx" },

@@ -88,10 +88,10 @@ EVERYTHING = ["SELECT * FROM zt_objects(?)", "SELECT * FROM zt_components(?)", "
 
 def everything(db, source):
     """All that can be had of a file, with neither path nor time of change: rows, and errors without their prefix."""
-    found = []
+    found, whole = [], source if isinstance(source, bytes) else Path(source).read_bytes()   # Of a compressed file, stored bytes are all of it
     for sql in EVERYTHING:
         try:
-            found.append([tuple(None if v == source else v for v in row) for row in db.execute(sql, (source,))])
+            found.append([tuple(None if v in (source, whole) else v for v in row) for row in db.execute(sql, (source,))])
         except sqlite3.Error as error:
             text = str(error)
             assert text.startswith(prefix(source)), text

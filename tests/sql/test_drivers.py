@@ -31,7 +31,9 @@ def test_each_format_has_a_folder_and_each_folder_a_driver():
 
 @EACH
 def test_the_sound_files_are_of_the_format(format):
-    assert {expected.get("container", "ztensor") for _, _, expected in corpus.golden(format)} == {format}
+    """An archive is shown as the files in it, and has a name of its own only for files of several formats."""
+    shown = {expected.get("container", "ztensor") for _, _, expected in corpus.golden(format)}
+    assert shown == {format} or (format == "archive" and format in shown and shown < set(FORMATS))
 
 
 @EACH

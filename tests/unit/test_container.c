@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include "container/driver.h"
+#include "container/zip.h"
 #include "core/paths.h"
 
 #define FOLDER "tests/formats/ztensor/golden/"
@@ -945,12 +946,13 @@ static unsigned claims(blob b){
   blob head = exact(b.p, b.n<ZT_HEAD_SIZE ? b.n : ZT_HEAD_SIZE), tail = exact(b.p+b.n-(b.n<ZT_TAIL_SIZE ? b.n : ZT_TAIL_SIZE), b.n<ZT_TAIL_SIZE ? b.n : ZT_TAIL_SIZE);
   zt_error err = ZT_ERROR_NONE;
   zt_source *source;
+  zt_zip *zip = NULL;
   zt_head_tail ends;
   unsigned n = 0;
   zt_probe most = ZT_PROBE_NO;
   const zt_driver *first = NULL;
   assert_int_equal(zt_source_open_image(span_of(b), &source, &err), SQLITE_OK);
-  ends = (zt_head_tail){ .source = source, .size = b.n, .head = span_of(head), .tail = span_of(tail) };
+  ends = (zt_head_tail){ .source = source, .size = b.n, .head = span_of(head), .tail = span_of(tail), .zip = &zip };
   for(int i=0; zt_drivers[i]; i++){
     zt_probe probe = zt_drivers[i]->probe(&ends, &err);
     assert_succeeded(&err, zt_drivers[i]->name);
@@ -960,6 +962,7 @@ static unsigned claims(blob b){
     if( n++==0 ) first = zt_drivers[i];
   }
   assert_ptr_equal(zt_driver_for(&ends, &err), first);
+  zt_zip_close(zip);
   zt_source_close(source);
   free(head.p);
   free(tail.p);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include "container/pickle.h"
+#include "container/pickle_open.h"
 
 static zt_error err;
 static zt_pickle *pickle;
@@ -299,6 +300,70 @@ TEST_WITH(test_many_large_keys_are_found, setup, teardown){
   }
   assert_int_equal(zt_pickle_next(pickle, &c), 0);
   free(b.p);
+}
+
+/* --- In pieces --- */
+
+/* Add pieces until STOP, with a byte that is no opcode between them. */
+static void add_pieces(zt_pickle_pieces *pieces, const char *bytes, size_t n, uint8_t *room){
+  size_t at = 0, have = 0;
+  while( at<n ){
+    const size_t from = at;
+    assert_int_equal(zt_pickle_piece((zt_span){ (const uint8_t*)bytes, n }, &at, NULL, &err), SQLITE_OK);
+    memcpy(room+have, bytes+from, at-from);
+    check( zt_pickle_pieces_add(pieces, (zt_span){ room, have+(at-from) }, have, &err)==SQLITE_OK, "%s", err.message );
+    have += at-from;
+    room[have++] = 0xFF;
+  }
+}
+
+/* A key that the array of the first piece has no room for, and the last one's has. */
+TEST_WITH(test_a_memo_that_grows, setup, teardown){
+  static const char begin[] = "(cm\nn\n)R}br\x2c\x01\0\0";   /* An object with a state, in the memo as 300 */
+  char bytes[2000];
+  uint8_t room[2100];
+  size_t n = sizeof(begin)-1;
+  zt_pickle_pieces *pieces;
+  zt_pickle_node root;
+  memcpy(bytes, begin, n);
+  for(int i=0; i<90; i++) n += (size_t)snprintf(bytes+n, sizeof(bytes)-n, "Np%d\n", i);
+  memcpy(bytes+n, "j\x2c\x01\0\0\x94t.", 8);
+  n += 8;
+  assert_int_equal(zt_pickle_pieces_open(NULL, &pieces, &err), SQLITE_OK);
+  add_pieces(pieces, bytes, n, room);
+  assert_true(zt_pickle_pieces_ended(pieces));
+  pickle = zt_pickle_pieces_take(pieces);
+  root = zt_pickle_root(pickle);
+  assert_int_equal(zt_pickle_child(pickle, root, 0), zt_pickle_child(pickle, root, 91));
+  zt_pickle_pieces_close(pieces);
+}
+
+/* A pickle within another: its stack and memo are its own, and its value stands behind the state. */
+TEST_WITH(test_a_pickle_in_a_pickle, setup, teardown){
+  static const char first[] = "]q\1cm\nn\n)R}b", inner[] = "Nq\1]h\1a.", rest[] = "ah\1.";
+  uint8_t bytes[64];
+  size_t n = sizeof(first)-1;
+  zt_pickle_pieces *pieces;
+  zt_pickle_value value;
+  zt_pickle_cursor c;
+  memcpy(bytes, first, n);
+  assert_int_equal(zt_pickle_pieces_open(NULL, &pieces, &err), SQLITE_OK);
+  assert_int_equal(zt_pickle_pieces_add(pieces, (zt_span){ bytes, n }, 0, &err), SQLITE_OK);
+  assert_true(zt_pickle_pieces_built(pieces)>0);
+  assert_int_equal(zt_pickle_pieces_enter(pieces, &err), SQLITE_OK);
+  memcpy(bytes+n, inner, sizeof(inner)-1);
+  assert_int_equal(zt_pickle_pieces_add(pieces, (zt_span){ bytes, n+sizeof(inner)-1 }, n, &err), SQLITE_OK);
+  assert_false(zt_pickle_pieces_inside(pieces) || zt_pickle_pieces_ended(pieces) || zt_pickle_pieces_built(pieces));
+  n += sizeof(inner)-1;
+  memcpy(bytes+n, rest, sizeof(rest)-1);
+  assert_int_equal(zt_pickle_pieces_add(pieces, (zt_span){ bytes, n+sizeof(rest)-1 }, n, &err), SQLITE_OK);
+  pickle = zt_pickle_pieces_take(pieces);
+  assert_int_equal(zt_pickle_kind_of(pickle, zt_pickle_root(pickle)), ZT_PICKLE_LIST);   /* Of the outer memo */
+  c = zt_pickle_begin(pickle, zt_pickle_root(pickle));
+  zt_pickle_get(pickle, zt_pickle_next(pickle, &c), &value);
+  assert_true(value.kind==ZT_PICKLE_CALL && value.placed && value.behind);
+  assert_int_equal(zt_pickle_kind_of(pickle, value.behind), ZT_PICKLE_LIST);
+  zt_pickle_pieces_close(pieces);
 }
 
 TEST_WITH(test_a_pickle_has_a_largest_size, setup, teardown){

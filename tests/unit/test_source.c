@@ -129,6 +129,34 @@ TEST(test_reads_of_an_image){
   free(content.p);
 }
 
+/* A range of a file or an image is a source of its own, without a path. */
+TEST(test_a_range){
+  zt_error err = ZT_ERROR_NONE;
+  blob b = twenty_bytes();
+  for(int image=0; image<2; image++){
+    zt_source *outer, *range;
+    uint8_t bytes[4];
+    write_file(in_directory("range"), b.p, b.n);
+    outer = image ? open_image(b) : open_file(in_directory("range"));
+    assert_int_equal(zt_source_open_range(outer, 5, 10, &range, &err), SQLITE_OK);
+    assert_true(zt_source_is_range(range) && !zt_source_is_range(outer));
+    assert_int_equal(zt_source_size(range), 10);
+    assert_int_equal(zt_source_image(range).n, image ? 10 : 0);
+    assert_null(zt_source_path(range));
+    assert_null(zt_source_identity(range));
+    assert_string_equal(zt_source_name(range), zt_source_name(outer));
+    assert_int_equal(zt_source_read(range, 6, bytes, 4, &err), SQLITE_OK);
+    assert_memory_equal(bytes, "KLMN", 4);
+    assert_int_equal(zt_source_unchanged(range, &err), SQLITE_OK);
+    assert_int_equal(zt_source_read(range, 7, bytes, 4, &err), SQLITE_ERROR);
+    assert_non_null(strstr(err.message, "bytes 7 to 11 lie beyond the file's 10"));
+    zt_error_clear(&err);
+    zt_source_close(range);
+    zt_source_close(outer);
+  }
+  free(b.p);
+}
+
 TEST(test_empty_file_and_empty_image){
   blob nothing = { 0 };
   zt_error err = ZT_ERROR_NONE;

@@ -229,7 +229,6 @@ def cases():
     rows = [
         ("legacy-tar", tar(), refused, "PT1", "torch-legacy", None, "a file of PyTorch before 0.1.10, which is a tar archive: it is not read",
          "the format before 0.1.10"),
-        ("bare-pickle", pickled({"a": 1}), refused, "T2", "unsupported-format", None, "a plain pickle, which is not read", "a pickle and nothing else"),
         ("no-pickle", archive(None), refused, "PT2", "torch-no-pickle", None, "an archive of PyTorch without a record 'm/data.pkl'", "no data.pkl"),
         ("compressed-pickle", archive(pickled({"w": tensor()}), methods={"data.pkl": zipfile.ZIP_BZIP2}), refused, "PT3", "torch-pickle", None,
          "record 'm/data.pkl' is compressed by 'bzip2'", "data.pkl is compressed by another method than deflate"),

@@ -1,0 +1,14 @@
+/* Attributes of torch.save's tensors: their views, and what the pickle says of them. */
+#ifndef ZT_CONTAINER_TORCH_ATTRIBUTES_H
+#define ZT_CONTAINER_TORCH_ATTRIBUTES_H
+
+#include "container/torch_call.h"
+#include "core/cbor_write.h"
+
+/* As in torch: dimensions of 1 are ignored, and empty tensors are contiguous. */
+bool zt_torch_is_contiguous(const int64_t *shape, const int64_t *strides, uint32_t rank);
+
+/* Append a tensor's attributes, a map. */
+void zt_torch_put_attributes(const zt_pickle *p, const zt_torch_tensor *tensor, zt_cbor_out *out);
+
+#endif

@@ -1,0 +1,171 @@
+"""Archives around tensor files: what Python's zipfile writes, names, attributes, and the values of members."""
+import io
+import json
+import struct
+import zipfile
+
+import numpy
+import pytest
+
+import corpus
+import writer
+from support import message, rows, value
+
+STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
+
+
+def safetensors(metadata=None, **tensors):
+    header, data = ({"__metadata__": metadata} if metadata else {}), b""
+    for name, array in tensors.items():
+        raw = array.astype("<f4").tobytes()
+        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def archive(members, method=STORED, front=b"", **options):
+    """front: bytes before the archive, which its offsets do not count."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method, **options) as z:
+        for name, data in members.items():
+            z.writestr(name, data)
+    return front + file.getvalue()
+
+
+def npy(array):
+    file = io.BytesIO()
+    numpy.save(file, array)
+    return file.getvalue()
+
+
+def names(db, source):
+    return [name for name, in rows(db, "SELECT object FROM zt_objects(?)", source)]
+
+
+A, B = numpy.arange(6.0).reshape(2, 3), numpy.arange(4.0)
+ONE, TWO = safetensors(a=A), safetensors(b=B)
+GGUF = (corpus.FORMATS / "gguf" / "golden" / "kv_types.gguf").read_bytes()
+
+
+@pytest.mark.parametrize("front", [b"", b"MZqFpD='\n" + bytes(500), b"\x7fELF" + bytes(99), b"#!/bin/sh\nexit\n"], ids=["", "MZ", "ELF", "sh"])
+@pytest.mark.parametrize("zip64", [False, True])
+def test_a_member_is_read_wherever_it_stands(db, save, front, zip64):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as z:
+        with z.open("a/b.safetensors", "w", force_zip64=zip64) as member:
+            member.write(ONE)
+        z.writestr("config.json", "{}")
+    data = front + file.getvalue()
+    for source in (data, save("x.zip", data)):
+        assert rows(db, "SELECT container, version, objects FROM zt_files(?)", source) == [("safetensors", None, 1)]
+        assert value(db, "SELECT zt_dense(?, 'a')", source) == A.astype("<f4").tobytes()
+        offset, = rows(db, "SELECT offset FROM zt_components(?)", source)[0]
+        assert data[offset:offset + 24] == A.astype("<f4").tobytes()
+        assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+        assert value(db, "SELECT zt_fingerprint(?)", source) == value(db, "SELECT zt_fingerprint(?)", ONE)
+
+
+def test_a_prefix_that_is_no_program_is_none(db):
+    assert rows(db, "SELECT error_kind FROM zt_files(?)", archive({"a.safetensors": ONE}, front=b"text\n")) == [("unknown",)]
+
+
+def test_names_of_several_begin_with_their_members_path(db):
+    source = archive({"x/a.safetensors": safetensors({"k": "v", "é\\": "w"}, a=A), "readme.md": b"text", "y.gguf": GGUF, "plain": TWO})
+    gguf = names(db, GGUF)
+    assert names(db, source) == ["x/a.safetensors/a", *[f"y.gguf/{name}" for name in gguf], "plain/b"]
+    assert rows(db, "SELECT container, version FROM zt_files(?)", source) == [("archive", None)]
+    inner = rows(db, "SELECT key, value, type, stored_type FROM zt_attributes(?) WHERE object IS NULL", GGUF)
+    assert rows(db, "SELECT key, value, type, stored_type FROM zt_attributes(?) WHERE object IS NULL", source) == [
+        ("x/a.safetensors/k", "v", "text", None), ("x/a.safetensors/é\\", "w", "text", None), *[(f"y.gguf/{row[0]}", *row[1:]) for row in inner]]
+    assert json.loads(value(db, "SELECT attributes FROM zt_files(?)", source)).keys() == {
+        "x/a.safetensors/k", "x/a.safetensors/é\\", *[f"y.gguf/{row[0]}" for row in inner]}
+    assert json.loads(value(db, "SELECT zt_manifest(?)", source)) == {
+        "x/a.safetensors": json.loads(value(db, "SELECT zt_manifest(?)", safetensors({"k": "v", "é\\": "w"}, a=A))),
+        "y.gguf": json.loads(value(db, "SELECT zt_manifest(?)", GGUF)), "plain": json.loads(value(db, "SELECT zt_manifest(?)", TWO))}
+    of = "SELECT attributes FROM zt_objects(?) WHERE object = ?"
+    assert all(value(db, of, source, f"y.gguf/{name}") == value(db, of, GGUF, name) for name in gguf)
+    pair = "SELECT key, value, type, stored_type FROM zt_attributes(?) WHERE object = ?"
+    assert all(rows(db, pair, source, f"y.gguf/{name}") == rows(db, pair, GGUF, name) != [] for name in gguf)
+
+
+def test_attributes_of_one_are_its_own(db):
+    for select in ("SELECT key, value, type, stored_type FROM zt_attributes(?)", "SELECT zt_manifest(?)", "SELECT object, attributes FROM zt_objects(?)"):
+        assert rows(db, select, archive({"m.gguf": GGUF})) == rows(db, select, GGUF)
+
+
+def test_what_is_no_tensor_file_is_passed_over_whatever_its_name_is(db):
+    source = archive({"x.gguf": b"no GGUF", "w": ONE, "empty.safetensors": b"", "folder.safetensors/": b""})
+    assert names(db, source) == ["a"] and rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+def test_a_member_that_is_not_read_is_an_object(db):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as z:
+        z.writestr("a.safetensors", ONE)
+        z.writestr("b.safetensors", TWO, DEFLATED)
+        z.writestr("c.zip", archive({"d.safetensors": TWO}))
+        z.writestr("e.zt", writer.sample())
+        z.writestr("notes.txt", b"text" * 99, DEFLATED)
+    source = file.getvalue()
+    assert rows(db, "SELECT object, shape, dtype, fingerprint IS NULL FROM zt_objects(?)", source) == [
+        ("a", "[2,3]", "f32", 0), *[(name, None, None, 1) for name in ("b.safetensors", "c.zip", "e.zt")]]
+    assert rows(db, "SELECT object, rule FROM zt_check(?)", source) == [
+        ("b.safetensors", "archive-compressed"), ("c.zip", "archive-in-archive"), ("e.zt", "archive-in-archive")]
+    assert value(db, "SELECT zt_fingerprint(?)", source) is None
+    assert value(db, "SELECT zt_dense(?, 'a')", source) == A.astype("<f4").tobytes()
+    assert message(db, "SELECT zt_dense(?, 'b.safetensors')", source).endswith("it is compressed by 'deflate', and not read")
+
+
+def test_of_an_archive_of_which_nothing_is_read_the_reason_is_said(db):
+    for source, kind in ((archive({"b.safetensors": TWO}, DEFLATED), "unsupported"), (archive({"c.npz": archive({"w.npy": npy(A)})}), "unsupported"),
+                         (archive({"b.safetensors": TWO[:20]}), "broken"), (archive({"b.txt": b"text"}, DEFLATED), "unknown"),
+                         (archive({"e.zt": writer.sample()}), "unknown")):
+        assert rows(db, "SELECT objects, error_kind FROM zt_files(?)", source) == [(None, kind)]
+
+
+def test_arrays_of_numpy_are_called_as_in_an_npz(db):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as z:
+        z.writestr("d/x.npy", npy(A), DEFLATED)
+        z.writestr("m.safetensors", TWO)
+        z.writestr("y", npy(B))
+    source = file.getvalue()
+    assert names(db, source) == ["d/x", "y", "m.safetensors/b"]
+    assert json.loads(value(db, "SELECT zt_json(?, 'd/x')", source)) == A.tolist()
+    assert json.loads(value(db, "SELECT zt_json(?, 'y')", source)) == B.tolist()
+    assert rows(db, "SELECT container FROM zt_files(?)", source) == [("archive",)]
+    assert rows(db, "SELECT container FROM zt_files(?)", archive({"x.npy": npy(A), "config.json": b"{}"})) == [("npz",)]
+
+
+def test_a_model_of_sentencepiece_is_no_tensor_file(db):
+    """DDUF has them; they are messages of protobuf, like ONNX."""
+    piece = b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02" + b"\n\x0c\n\x03<s>\x15\0\0\0\0\x18\x03"
+    assert names(db, archive({"tokenizer/spiece.model": piece, "m.safetensors": ONE})) == ["a"]
+
+
+def test_a_rule_of_a_members_format_holds_in_the_archive(db):
+    """A hole in the header's ranges is one in the member."""
+    text = json.dumps({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}, "b": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]}}).encode()
+    source = struct.pack("<Q", len(text)) + text + bytes(12)
+    find = "SELECT object, rule FROM zt_check(?)"
+    assert rows(db, find, archive({"m.safetensors": source})) == rows(db, find, source) == [(None, "hole")]
+
+
+def test_a_file_of_many_members_is_bounded(db):
+    """AR6: archive-members."""
+    many = archive({str(i): safetensors() for i in range(16385)})
+    assert message(db, "SELECT * FROM zt_objects(?)", many) == "ztensor: <blob>: more than 16384 members are tensor files"
+    assert rows(db, "SELECT rule FROM zt_check(?)", many) == [("archive-members",)]
+
+
+def test_the_names_of_archives_are_in_directories(db, save, tmp_path):
+    for name in ("a.dduf", "b.llamafile", "c.pt2", "d.zip"):
+        save(name, archive({"m.safetensors": ONE}))
+    assert rows(db, "SELECT count(*) FROM zt_files(?)", str(tmp_path)) == [(3,)]
+
+
+def test_a_tensor_of_an_archive_is_written_with_its_values(db):
+    source = archive({"m.gguf": GGUF, "x/a.safetensors": ONE})
+    packed = value(db, "SELECT zt_pack('ztensor-2', 'w', ?, 'x/a.safetensors/a')", source)
+    assert json.loads(value(db, "SELECT zt_json(?, 'w')", packed)) == A.tolist()
