@@ -1,6 +1,6 @@
 /*
-** msgpack as flax writes it (core/msgpack_read.h): a tree of maps and lists, whose leaves are arrays
-** of numbers and other values.
+** msgpack as flax writes it (core/msgpack_read.h): a tree of maps and lists, whose leaves are
+** arrays of numbers and other values.
 **
 **   file    := tree                     ; a map, or an array of numbers. MP4: nothing follows it
 **   tree    := array | chunked | map | list | leaf
