@@ -1,6 +1,6 @@
 /*
-** msgpack as flax writes it (core/msgpack_read.h): a tree of maps and lists, whose leaves are arrays
-** of numbers and other values.
+** msgpack as flax writes it (core/msgpack_read.h): a tree of maps and lists, whose leaves are
+** arrays of numbers and other values.
 **
 **   file    := tree                     ; a map, or an array of numbers. MP4: nothing follows it
 **   tree    := array | chunked | map | list | leaf
@@ -19,10 +19,10 @@
 **
 **   MP9  names and values shown as text take at most 1 GiB, and not much more than the file
 **
-** Arrays are objects; all other leaves, and empty maps and lists, are attributes of the file. Their
-** names are the keys on the way, joined by `/`; in a list, an index is the key. Repeated names are
-** followed by "#2", "#3" ... There is no magic number: a file is msgpack if it parses to its last
-** byte, or has an array before the place where it does not.
+** Arrays are objects; all other leaves, and empty maps and lists in the tree, are attributes of the
+** file. Their names are the keys on the way, joined by `/`; in a list, an index is the key. Names
+** that repeat are followed by "#2", "#3" ... There is no magic number: a file is msgpack if it
+** parses to its last byte, or has an array before the place where it does not.
 */
 #include "container/msgpack_array.h"
 
@@ -227,7 +227,8 @@ static bool msgpack_add(msgpack_walk *w){
     return zt_msgpack_add_array(s, item.bytes);
   }
   if( item.n==0 || (item.type!=ZT_MSGPACK_ARRAY && item.type!=ZT_MSGPACK_MAP) ){
-    return msgpack_add_leaf(w, &item);
+    const bool empty_file = w->depth==0 && item.type==ZT_MSGPACK_MAP;
+    return empty_file || msgpack_add_leaf(w, &item);
   }
   if( zt_msgpack_is_chunked(s, w->rest, &item) ){
     return zt_msgpack_add_chunked(s, &w->rest, &item, w->depth);

@@ -450,7 +450,7 @@ static void check_decoded(const image *m, const part *p){
   int rc = step(blob), n;
   const uint8_t *bytes;
   char *message;
-  CHECK(!p->elsewhere || rc==SQLITE_ERROR, "bytes of a shard: %d", rc);
+  CHECK(!p->elsewhere || rc==SQLITE_ERROR || (rc==SQLITE_TOOBIG && p->length>LIMIT), "bytes of a shard: %d", rc);
   if( rc!=SQLITE_ROW ){
     check_place(&p->object, &p->component);
     message = sqlite3_mprintf("%s", sqlite3_errmsg(db));
@@ -479,7 +479,7 @@ static void check_stored(const image *m, const part *p){
   sqlite3_stmt *s = begin_at(S_stored, m, &p->object, &p->component);
   const char *status;
   if( p->elsewhere ){
-    CHECK(step(s)==SQLITE_ERROR, "stored bytes of a shard");
+    CHECK(step(s)==(p->length>LIMIT ? SQLITE_TOOBIG : SQLITE_ERROR), "stored bytes of a shard");
     check_place(&p->object, &p->component);
     end(s);
     return;

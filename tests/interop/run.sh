@@ -74,6 +74,10 @@ environment archive safetensors==0.8.0 gguf==0.19.0 numpy==2.2.6
 foreign "$build/archive/bin/python" archive
 environment onnx onnx==1.23.2 numpy==2.2.6 ml_dtypes==0.6.0
 foreign "$build/onnx/bin/python" onnx
+environment litert ai-edge-litert==2.3.0 flatbuffers==25.12.19 numpy==2.2.6
+foreign "$build/litert/bin/python" tflite
+environment msgpack msgpack==1.2.4 numpy==2.2.6 ml_dtypes==0.6.0
+foreign "$build/msgpack/bin/python" msgpack
 # Not PyPI's torch, which comes with gigabytes of CUDA
 PYTHON="${PYTHON:-/usr/bin/python3}" sh tests/deps.sh torch
 foreign "${PYTHON:-/usr/bin/python3}" pytorch

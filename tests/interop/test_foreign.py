@@ -60,6 +60,8 @@ def test_each_library_wrote_files():
         "safetensors": {"dtypes", "names", "many", "empty", "metadata"},
         "npz": {*(f"{kind}{what}" for kind in ("stored", "deflated") for what in ("", "_names", "_others", "_many", "_zeros", "_none")),
                 *(f"scipy_{form}{kind}" for form in ("csr", "csc", "coo", "bsr", "dia") for kind in ("", "_deflated"))},
+        "tflite": {"types", "interpreted", "behind", "quantized", "subgraphs", "external", "many", "empty"},
+        "msgpack": {"dtypes", "lone", "empty", "params", "names", "state", "chunks", "many"},
         "onnx": {"raw", "typed", "names", "many", "nodes", "external", "properties", "empty"},
         "pytorch": {"dtypes", "state_dict", "pytorch_model", "checkpoint", "views", "sparse", "quantized", "module", "parameters",
                     "tensor", "list", "odd_keys", "empty", "many", "script", "layouts", "nested", "subclasses", "lazily", "calls", "meta", "blocks", "arrays",
