@@ -44,6 +44,8 @@ typedef enum zt_codec_id {
   ZT_CODEC_PROTOBUF_VARINT,     /* Varints, one after the other */
   ZT_CODEC_PROTOBUF_UNPACKED,   /* A field that occurs once for each number */
   ZT_CODEC_KEPT,                /* The container keeps the decoded bytes */
+  ZT_CODEC_CHUNKED,             /* Chunks of a grid, each filtered (container/chunks.h) */
+  ZT_CODEC_UNDECODED,           /* No code here decodes it, but its decoded length is known */
   ZT_CODEC_COUNT
 } zt_codec_id;
 
@@ -118,6 +120,7 @@ typedef struct zt_component {
                                   ** offset, and the encoding finds them */
   uint32_t field;                 /* For the encoding: number of the field with the bytes */
   const uint8_t *kept;            /* For ZT_CODEC_KEPT: decoded_length bytes; borrowed */
+  zt_span chunks;                 /* For ZT_CODEC_CHUNKED: for zt_chunks_read(); borrowed */
   uint64_t skip, behind;          /* Decoded bytes in front and behind that only the digest
                                   ** covers */
   uint64_t least;                 /* Minimum of its own decoded bytes if no layout tells */

@@ -14,7 +14,8 @@
   FORMAT(npy) \
   FORMAT(npz) \
   FORMAT(pytorch) \
-  FORMAT(onnx)
+  FORMAT(onnx) \
+  FORMAT(hdf5)
 
 #define DRIVER_DECLARE(name) extern const zt_driver zt_driver_##name;
 DRIVER_TABLE(DRIVER_DECLARE)
