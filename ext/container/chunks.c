@@ -67,18 +67,14 @@ void zt_chunks_read(zt_span kept, zt_chunks *out){
   zt_chunks_count(out);
 }
 
-void zt_chunks_coordinates(const zt_chunks *c, uint64_t i, uint64_t *out){
-  for(uint32_t d=c->rank; d-->0; ){
-    out[d] = i%c->grid[d];
-    i /= c->grid[d];
-  }
-}
-
 /* Position of a chunk in the order of the stored grid. */
 static uint64_t chunks_position(const zt_chunks *c, uint64_t i){
-  uint64_t at[ZT_CHUNKS_RANK], position = 0;
-  zt_chunks_coordinates(c, i, at);
-  for(uint32_t d=0; d<c->rank; d++) position = position*c->across[d]+at[d];
+  uint64_t position = 0, step = 1;
+  for(uint32_t d=c->rank; d-->0; ){
+    position += i%c->grid[d]*step;
+    step *= c->across[d];
+    i /= c->grid[d];
+  }
   return position;
 }
 
@@ -88,19 +84,35 @@ static zt_chunk chunks_entry(const zt_chunks *c, uint64_t k){
   return entry;
 }
 
-bool zt_chunks_find(const zt_chunks *c, uint64_t i, zt_chunk *out){
+/* The first entry with an index of at least i; c->stored if there is none. */
+static uint64_t chunks_search(const zt_chunks *c, uint64_t i){
   uint64_t low = 0, high = c->stored;
+  if( i<c->stored && chunks_entry(c, i).index==i ) return i;   /* None before it is absent */
+  while( low<high ){
+    const uint64_t middle = low+(high-low)/2;
+    if( chunks_entry(c, middle).index<i ) low = middle+1;
+    else high = middle;
+  }
+  return low;
+}
+
+bool zt_chunks_find(const zt_chunks *c, uint64_t i, zt_chunk *out){
+  uint64_t k;
   if( c->computed ){
     *out = (zt_chunk){ i, c->first+chunks_position(c, i)*c->bytes, (uint32_t)c->bytes, 0 };
     return true;
   }
-  if( i<c->stored && (*out = chunks_entry(c, i)).index==i ) return true;   /* None is absent */
-  while( low<high ){
-    const uint64_t middle = low+(high-low)/2;
-    *out = chunks_entry(c, middle);
-    if( out->index==i ) return true;
-    if( out->index<i ) low = middle+1;
-    else high = middle;
-  }
-  return false;
+  k = chunks_search(c, i);
+  if( k==c->stored ) return false;
+  *out = chunks_entry(c, k);
+  return out->index==i;
+}
+
+bool zt_chunks_next(const zt_chunks *c, uint64_t i, uint64_t *out){
+  const uint64_t k = c->computed ? 0 : chunks_search(c, i);
+  *out = i;
+  if( c->computed ) return i<c->n;
+  if( k==c->stored ) return false;
+  *out = chunks_entry(c, k).index;
+  return true;
 }

@@ -68,8 +68,8 @@ void zt_chunks_read(zt_span kept, zt_chunks *out);
 /* The place of chunk i. False: it is absent. */
 bool zt_chunks_find(const zt_chunks *c, uint64_t i, zt_chunk *out);
 
-/* The coordinates of chunk i in the grid. */
-void zt_chunks_coordinates(const zt_chunks *c, uint64_t i, uint64_t *out);
+/* The number of the first chunk from i on that is not absent. False: there is none. */
+bool zt_chunks_next(const zt_chunks *c, uint64_t i, uint64_t *out);
 
 /* The chunks along each dimension, and in all. False if 64 bits do not hold their number. */
 bool zt_chunks_count(zt_chunks *c);

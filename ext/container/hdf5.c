@@ -123,23 +123,27 @@ static int hdf5_set_sizes(zt_hdf5 *h, unsigned offset, unsigned length){
   return SQLITE_OK;
 }
 
-/* Versions 0 and 1 lead to the root by the entry of a symbol. */
+/* Versions 0 and 1 lead to the root by the entry of a symbol. Returns the bytes that the file should
+** have from the superblock on: its end counts from the same place as the base, which is stated. */
 static uint64_t hdf5_read_old(zt_hdf5 *h, zt_hdf5_in *in){
-  uint64_t end;
+  uint64_t base, end;
   zt_hdf5_skip(in, h->version==1 ? 12 : 8);   /* Numbers of entries of nodes, flags */
-  zt_hdf5_skip(in, 2*(uint64_t)h->offset_size);   /* Base; free space */
+  base = zt_hdf5_take_address(in);
+  zt_hdf5_skip(in, h->offset_size);   /* Free space */
   end = zt_hdf5_take_address(in);
   zt_hdf5_skip(in, h->offset_size+(uint64_t)h->length_size);   /* Driver; name */
   h->root = zt_hdf5_take_address(in);
-  return end;
+  return end==ZT_HDF5_NONE || end<base ? 0 : end-base;
 }
 
 static uint64_t hdf5_read_new(zt_hdf5 *h, zt_hdf5_in *in){
-  uint64_t end;
-  zt_hdf5_skip(in, 1+2*(uint64_t)h->offset_size);   /* Flags; base, extension */
+  uint64_t base, end;
+  zt_hdf5_skip(in, 1);   /* Flags */
+  base = zt_hdf5_take_address(in);
+  zt_hdf5_skip(in, h->offset_size);   /* Extension */
   end = zt_hdf5_take_address(in);
   h->root = zt_hdf5_take_address(in);
-  return end;
+  return end==ZT_HDF5_NONE || end<base ? 0 : end-base;
 }
 
 static int hdf5_read_superblock(zt_hdf5 *h){
@@ -162,7 +166,7 @@ static int hdf5_read_superblock(zt_hdf5 *h){
   if( !old ) zt_hdf5_skip(&in, 4);
   if( in.cut ) return zt_break(h->err, "HD1", "a superblock that is cut short");
   if( !old && zt_hdf5_check_sum(h, bytes, (size_t)(in.p-bytes), 0) ) return h->err->rc;
-  if( end!=ZT_HDF5_NONE && end>h->size ){
+  if( end>h->size ){
     return zt_break(h->err, "HD1", "it ends after %llu of %llu bytes: it is cut short",
                     (unsigned long long)h->size, (unsigned long long)end);
   }

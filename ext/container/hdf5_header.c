@@ -13,7 +13,7 @@
 #define HEADER_PHASES 0x10
 #define HEADER_ORDER 0x04
 
-/* A block that is still to be read. */
+/* A block. The first one is where the header is. */
 typedef struct header_block {
   uint64_t address, length;
 } header_block;
@@ -140,22 +140,24 @@ static int header_block_read(header_reader *r, header_block block){
 
 int zt_hdf5_header_read(zt_hdf5 *h, uint64_t address, zt_hdf5_header *out){
   uint8_t head[16] = { 0 };
-  header_reader r = { .h = h, .out = out };
+  header_reader r = { .h = h, .out = out, .nBlock = 1 };
   out->bytes.n = 0;
   out->n = 0;
   if( zt_hdf5_copy(h, address, head, 12) ) return h->err->rc;
   if( memcmp(head, "OHDR", 4)==0 ){
     r.version = 2;
+    r.block[0].address = address;
     if( head[4]!=2 ) return header_fail(&r, "a header of unknown version");
     header_begin_new(&r, address, head);
   }else if( head[0]==1 ){
     r.version = 1;
+    r.block[0].address = address+16;
     header_begin_old(&r, address, head);
   }else{
     return zt_break(h->err, "HD4", "no object header at address %llu",
                     (unsigned long long)address);
   }
-  for(uint32_t i=0; i<r.nBlock && !h->err->rc; i++) header_block_read(&r, r.block[i]);
+  for(uint32_t i=1; i<r.nBlock && !h->err->rc; i++) header_block_read(&r, r.block[i]);
   return h->err->rc;
 }
 

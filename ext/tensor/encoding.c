@@ -11,6 +11,7 @@ static const zt_encoding *const encoding_table[ZT_CODEC_COUNT] = {
   [ZT_CODEC_PROTOBUF_VARINT] = &zt_encoding_varint,
   [ZT_CODEC_PROTOBUF_UNPACKED] = &zt_encoding_unpacked,
   [ZT_CODEC_KEPT] = &zt_encoding_kept,
+  [ZT_CODEC_CHUNKED] = &zt_encoding_chunked,
 };
 
 const zt_encoding *zt_encoding_of(const zt_component *component){

@@ -9,6 +9,7 @@
 **   deflate   one stream of RFC 1951, and nothing behind it
 **   protobuf.varint, protobuf.unpacked   numbers in protobuf's wire format (varint.c)
 **   pickle   bytes that are text in a pickle, or part of a compressed pickle (kept.c)
+**   chunked   chunks of a grid, each filtered (chunked.c)
 ** Rules (tests/formats has files for each):
 **   E1  the encoding is known
 **   E2  every byte belongs to a frame or stream that decodes: nothing cut, no dictionary, checksums
@@ -53,6 +54,6 @@ const zt_encoding *zt_encoding_of(const zt_component *component);
 int zt_encoding_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, zt_error *err);
 
 extern const zt_encoding zt_encoding_zstd, zt_encoding_seekable, zt_encoding_deflate,
-  zt_encoding_varint, zt_encoding_unpacked, zt_encoding_kept;
+  zt_encoding_varint, zt_encoding_unpacked, zt_encoding_kept, zt_encoding_chunked;
 
 #endif
