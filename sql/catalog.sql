@@ -551,7 +551,7 @@ FROM change AS c JOIN host AS h ON h.id = c.host;
 DROP VIEW IF EXISTS main.file_names;
 CREATE VIEW main.file_names AS
 SELECT column1 AS pattern
-FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.ckpt'), ('*.ptl'), ('*model*.bin'), ('*.onnx'));
+FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.ckpt'), ('*.ptl'), ('*model*.bin'), ('*.onnx'), ('*.h5'), ('*.hdf5'), ('*.keras'));
 
 -- Which name do people use for the type of a kind of tensor? For a quantized tensor of GGUF it is the block's: q5_0.
 DROP VIEW IF EXISTS main.kinds;

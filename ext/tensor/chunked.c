@@ -8,8 +8,8 @@
 ** other, and chunks of the next bands ahead of them in other threads. A read of less than a row of a
 ** band decodes the chunks that it needs.
 **
-** Absent chunks have the fill value. No file is worth more fill value than CHUNKED_FILL and
-** CHUNKED_FILL_TIMES its size.
+** Absent chunks have the fill value. No file is worth more fill value in one pass than CHUNKED_FILL
+** and CHUNKED_FILL_TIMES its size.
 */
 #include "core/host.h"
 #include "core/prefetch.h"
@@ -38,7 +38,7 @@ typedef struct chunked_decoder {
   uint64_t position, asked;         /* The next byte; the end of what was asked for so far */
   uint64_t last;                    /* The last chunk that may be decoded ahead */
   uint32_t row;                     /* Successive reads */
-  uint64_t filled;                  /* Bytes of fill value */
+  uint64_t filled, most_fill;       /* Bytes of fill value so far, and at most */
   uint8_t *band;                    /* Owned */
   uint64_t band_room, band_from, band_to;
   zt_prefetch prefetch;
@@ -54,6 +54,23 @@ typedef struct chunked_job {
   uint8_t *out;                     /* Owned */
   zt_error err;
 } chunked_job;
+
+/* --- Fill value --- */
+
+/* True if all is fill value. */
+static bool chunked_is_absent(const chunked_decoder *d){
+  return d->chunks.stored==0 && !d->chunks.computed;
+}
+
+static int chunked_fail_fill(const chunked_decoder *d, zt_error *err){
+  return zt_fail(err, SQLITE_TOOBIG, "more than %llu bytes of it are not stored, but the fill value",
+                 (unsigned long long)d->most_fill);
+}
+
+static uint64_t chunked_most_fill(const zt_source *source){
+  const uint64_t size = zt_source_size(source);
+  return size<UINT64_MAX/(2*CHUNKED_FILL_TIMES) ? CHUNKED_FILL+CHUNKED_FILL_TIMES*size : UINT64_MAX;
+}
 
 /* --- Geometry --- */
 
@@ -329,14 +346,8 @@ static chunked_job *chunked_take(chunked_decoder *d, uint64_t number, zt_error *
 
 /* F2. A small chunk is as much work as CHUNKED_LEAST bytes. */
 static int chunked_charge_fill(chunked_decoder *d, uint64_t n, zt_error *err){
-  const uint64_t size = zt_source_size(d->payload.source);
-  const uint64_t most = size<UINT64_MAX/(2*CHUNKED_FILL_TIMES)
-                      ? CHUNKED_FILL+CHUNKED_FILL_TIMES*size : UINT64_MAX;
   if( n<CHUNKED_LEAST ) n = CHUNKED_LEAST;
-  if( n>most-d->filled ){
-    return zt_fail(err, SQLITE_TOOBIG, "more than %llu bytes of it are not stored, but the fill"
-                   " value", (unsigned long long)most);
-  }
+  if( n>d->most_fill-d->filled ) return chunked_fail_fill(d, err);
   d->filled += n;
   return zt_interrupt_check(&d->payload.budget->interrupt, err);
 }
@@ -390,13 +401,13 @@ static int chunked_open(const zt_payload *p, zt_decoder **out, zt_error *err){
   d->payload = *p;
   zt_chunks_read(p->component->chunks, &d->chunks);
   d->most = CHUNKED_BAND/side;
+  d->most_fill = chunked_most_fill(p->source);
   if( d->chunks.n>0 ) chunked_set_geometry(d);
-  return SQLITE_OK;
-}
-
-/* True if all is fill value. */
-static bool chunked_is_absent(const chunked_decoder *d){
-  return d->chunks.stored==0 && !d->chunks.computed;
+  if( !chunked_is_absent(d) || d->total<=d->most_fill ) return SQLITE_OK;
+  *out = NULL;
+  chunked_fail_fill(d, err);
+  chunked_close(d);
+  return err->rc;
 }
 
 /* The last chunk that may have bytes from a to b. */

@@ -26,11 +26,7 @@ def archive(members, method=zipfile.ZIP_STORED):
 
 
 def unsupported():
-    yield "HDF5", HDF5, "a file of HDF5"
-    yield "Keras before 3, with bytes of the user", bytes(512) + HDF5, "a file of HDF5"
-    for version in ("5.0", "7.3"):
-        head = f"MATLAB {version} MAT-file, Platform: GLNXA64".encode().ljust(124) + b"\x00\x01IM"
-        yield f"MATLAB {version}", head + (HDF5 if version == "7.3" else bytes(64)), "a file of MATLAB"
+    yield "MATLAB", b"MATLAB 5.0 MAT-file, Platform: GLNXA64".ljust(124) + b"\x00\x01IM" + bytes(64), "a file of MATLAB"
     yield "TensorFlow Lite", struct.pack("<I4s", 28, b"TFL3") + bytes(100), "a file of TensorFlow Lite"
     index = b"\0\0\x08\x08\1\x12\0\x1a\2\x08\1" + bytes(40) + b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
     yield "TensorFlow", index, "the index of a TensorFlow checkpoint"

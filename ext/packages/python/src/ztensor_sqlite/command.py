@@ -33,7 +33,7 @@ CHANGES = ["object", "change", "elements", "equal", "nans", "rmse", "max_abs", "
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False,
               callback=lambda context, option, given: _version(context, given), help="Show the extension's version and exit.")
 def cli(context):
-    """Answer everyday questions about tensor files (zTensor, safetensors, GGUF, npy, npz, PyTorch, ONNX).
+    """Answer everyday questions about tensor files (zTensor, safetensors, GGUF, npy, npz, PyTorch, ONNX, HDF5).
 
     A SOURCE is a file, a directory, a pattern such as 'models/**/*.gguf', or a JSON array of these. A directory stands for all
     tensor files below it.
