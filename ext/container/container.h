@@ -48,6 +48,8 @@ typedef enum zt_codec_id {
   ZT_CODEC_KEPT,                /* The container keeps the decoded bytes */
   ZT_CODEC_PIECES,              /* They lie as they are in several places, which it keeps */
   ZT_CODEC_NUMBERS,             /* Numbers of another type than the component's */
+  ZT_CODEC_CHUNKED,             /* Chunks of a grid, each filtered (container/chunks.h) */
+  ZT_CODEC_UNDECODED,           /* No code here decodes it, but its decoded length is known */
   ZT_CODEC_COUNT
 } zt_codec_id;
 
@@ -132,6 +134,7 @@ typedef struct zt_component {
   const uint8_t *kept;            /* For ZT_CODEC_KEPT: decoded_length bytes; for ZT_CODEC_PIECES:
                                   ** zt_piece in order, unaligned; borrowed */
   uint32_t pieces;                /* Their number */
+  zt_span chunks;                 /* For ZT_CODEC_CHUNKED: for zt_chunks_read(); borrowed */
   uint64_t skip, behind;          /* Decoded bytes in front and behind that only the digest
                                   ** covers */
   /* For ZT_CODEC_NUMBERS, which has no bytes to skip of its own: */

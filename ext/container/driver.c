@@ -16,6 +16,7 @@
   FORMAT(pytorch) \
   FORMAT(pickle) \
   FORMAT(onnx) \
+  FORMAT(hdf5) \
   FORMAT(tflite) \
   FORMAT(msgpack) \
   FORMAT(tensorflow) \

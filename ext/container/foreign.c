@@ -6,9 +6,6 @@
 **
 ** T2 needs bytes that files of other formats do not have by chance:
 **
-**   HDF5                    its signature, at offset 0 or at a power of two from 512 on
-**                           (HDF5 File Format Specification 3.0, section II.A)
-**   MATLAB                  its header's text (MAT-File Format, level 7.3, which is HDF5)
 **   GGML                    the magic numbers before GGUF
 **   compressed              the magic numbers of bzip2, xz and lz4, and the usual head of lzma, as
 **                           of joblib's pickles
@@ -21,18 +18,6 @@
 static bool foreign_begins_with_text(const zt_head_tail *input, const char *text){
   size_t n = strlen(text);
   return input->head.n>=n && sqlite3_strnicmp((const char*)input->head.p, text, (int)n)==0;
-}
-
-static bool foreign_is_hdf5(const zt_head_tail *input, zt_error *err){
-  static const uint8_t signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
-  uint8_t bytes[sizeof(signature)];
-  if( input->size<sizeof(bytes) ) return false;
-  for(uint64_t at=0; at<=input->size-sizeof(bytes); at=at ? 2*at : 512){
-    if( zt_source_read(input->source, at, bytes, sizeof(bytes), err) ) return false;
-    if( memcmp(bytes, signature, sizeof(bytes))==0 ) return true;
-    if( at>UINT64_MAX/2 ) break;
-  }
-  return false;
 }
 
 static bool foreign_is_ggml(const zt_head_tail *input){
@@ -63,11 +48,9 @@ static const char *foreign_compression(const zt_head_tail *input){
 }
 
 /* The name of an unsupported format; NULL: unknown. */
-static const char *foreign_format(const zt_head_tail *input, zt_error *err){
-  if( foreign_begins_with_text(input, "MATLAB 7.3 MAT-f") ) return "a file of MATLAB";
+static const char *foreign_format(const zt_head_tail *input){
   if( foreign_is_ggml(input) ) return "a file of GGML before GGUF";
-  if( foreign_compression(input) ) return foreign_compression(input);
-  return foreign_is_hdf5(input, err) ? "a file of HDF5" : NULL;
+  return foreign_compression(input);
 }
 
 int zt_foreign_fail(const zt_head_tail *input, zt_error *err){
@@ -80,8 +63,7 @@ int zt_foreign_fail(const zt_head_tail *input, zt_error *err){
   if( foreign_begins_with_text(input, "<!doctype") || foreign_begins_with_text(input, "<html") ){
     return zt_break(err, "T1", "not a tensor file, but a page of HTML: did the download fail?");
   }
-  format = foreign_format(input, err);
-  if( err->rc ) return err->rc;
+  format = foreign_format(input);
   if( format ) return zt_break(err, "T2", "%s, which is not read", format);
   return zt_break(err, "T1", "not a tensor file of a known format");
 }

@@ -15,6 +15,7 @@ static const zt_encoding *const encoding_table[ZT_CODEC_COUNT] = {
   [ZT_CODEC_KEPT] = &zt_encoding_kept,
   [ZT_CODEC_PIECES] = &zt_encoding_pieces,
   [ZT_CODEC_NUMBERS] = &zt_encoding_numbers,
+  [ZT_CODEC_CHUNKED] = &zt_encoding_chunked,
 };
 
 const zt_encoding *zt_encoding_of(const zt_component *component){

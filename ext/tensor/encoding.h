@@ -12,6 +12,7 @@
 **   matlab.uint8 ...   numbers of another type than the component's (numbers.c)
 **   pickle   bytes that are text in a pickle, or part of a compressed pickle (kept.c)
 **   msgpack.chunked   bytes in several places (pieces.c)
+**   chunked   chunks of a grid, each filtered (chunked.c)
 ** Rules (tests/formats has files for each):
 **   E1  the encoding is known
 **   E2  every byte belongs to a frame or stream that decodes: nothing cut, no dictionary, checksums
@@ -58,6 +59,6 @@ int zt_encoding_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *g
 
 extern const zt_encoding zt_encoding_zstd, zt_encoding_seekable, zt_encoding_deflate,
   zt_encoding_zlib, zt_encoding_gzip, zt_encoding_varint, zt_encoding_unpacked, zt_encoding_kept,
-  zt_encoding_pieces, zt_encoding_numbers;
+  zt_encoding_pieces, zt_encoding_numbers, zt_encoding_chunked;
 
 #endif

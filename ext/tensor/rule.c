@@ -16,6 +16,8 @@ static const zt_rule rule_bytes[] = {
            "states (2)", ZT_SPEC_ZTENSOR_2),
   ZT_SAME("Y3", "seek-table"),
   ZT_SAME("Y4", "seek-table"),
+  ZT_ERROR("K1", "chunk-size", "a chunk decodes to exactly its size", ZT_SPEC_SENSE),
+  ZT_ERROR("K2", "chunk-checksum", "checksums of chunks are right", ZT_SPEC_SENSE),
   ZT_WARNING("E1", "unknown-encoding", "the encoding is known", ZT_SPEC_ZTENSOR_1("1")),
   ZT_SAME("E2", "encoding"),
   ZT_ERROR("E3", "decoded-length", "the bytes decode to the length that the manifest states",

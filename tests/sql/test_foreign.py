@@ -12,7 +12,6 @@ import corpus
 import writer
 from support import message, rows
 
-HDF5 = b"\x89HDF\r\n\x1a\n" + bytes(88)
 PICKLES = {"arrays": {"w": numpy.zeros((2, 2)), "b": [numpy.float32(1)]}}
 
 
@@ -25,10 +24,6 @@ def archive(members, method=zipfile.ZIP_STORED):
 
 
 def unsupported():
-    yield "HDF5", HDF5, "a file of HDF5"
-    yield "Keras before 3, with bytes of the user", bytes(512) + HDF5, "a file of HDF5"
-    head = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\x00\x02IM"
-    yield "MATLAB 7.3", head + HDF5, "a file of MATLAB"
     for magic in (b"ggml", b"ggmf", b"ggjt"):
         yield magic.decode(), magic[::-1] + bytes(60), "a file of GGML before GGUF"
     yield "bz2", bz2.compress(pickle.dumps(PICKLES["arrays"])), "a file compressed by bz2"
@@ -36,8 +31,6 @@ def unsupported():
     yield "lzma", lzma.compress(pickle.dumps(PICKLES["arrays"]), lzma.FORMAT_ALONE), "a file compressed by lzma"
     yield "lz4", b"\x04\x22\x4d\x18" + bytes(40), "a file compressed by lz4"
     yield "joblib before 0.10", b"ZF0x42                 " + bytes(40), "a pickle of joblib before 0.10, compressed"
-    for member in ("model.weights.h5", "a/b.hdf5"):   # The first is Keras'
-        yield f"zip, {member}", archive({"config.json": b"{}", member: HDF5}), f"member '{member}': a file of HDF5"
 
 
 UNSUPPORTED = list(unsupported())

@@ -1,0 +1,404 @@
+/*
+** HDF5 (HDF5 File Format Specification 3.0): Keras' weights, h5py, PyTables, MATLAB 7.3. All numbers
+** are little-endian. Addresses count from the superblock, and have `offset` bytes; lengths have
+** `length` bytes. An address of all ones leads nowhere.
+**
+**   file       := other* superblock ...      the superblock is at 0, 512, 1024, 2048 ...
+**   superblock := 89 "HDF" 0D 0A 1A 0A, version u8, fields of that version, end of the file, root
+**   object     := header: messages in blocks, which continuations lead to
+**   group      := an object with links: a symbol table (a B-tree of version 1, whose leaves are nodes
+**                 of symbols, and a local heap of names), link messages, or link info (a B-tree of
+**                 version 2, whose records are IDs in a fractal heap)
+**   dataset    := an object with a datatype, a dataspace and a layout; filters, a fill value
+**   datatype   := class and version u8, bits u24, size u32, properties; or where it is committed
+**   layout     := compact (in the message) | contiguous | chunks by one of six kinds of index
+**                 | virtual
+**   attribute  := name, datatype, dataspace, data: a message, or an object in a fractal heap
+**
+** The numbers of rules:
+**
+**   HD1   the superblock is of version 0 to 3, addresses and lengths have 2, 4 or 8 bytes, and the
+**         file does not end before the end that it states
+**   HD2   checksums of metadata are right
+**   HD3   addresses lead to bytes of the file
+**   HD4   object headers, their messages and attributes are whole and of known versions
+**   HD5   the nodes of groups, their names and links are whole and of known versions
+**   HD6   fractal heaps and B-trees of version 2 are sound
+**   HD7   no two ways lead to one node or block of metadata: no tree is a circle
+**   HD8   names of links are UTF-8, without U+0000 and slash, and distinct
+**   HD9   objects in global heaps are where elements of variable length state them
+**   HD10  dataspaces are of known versions, and have at most 32 dimensions
+**   HD11  datatypes are sound, and at most 16 deep
+**   HD12  a dataset's layout is of a known class, its bytes lie in the file, and chunks have its
+**         rank, and at most 1 GiB
+**   HD13  filters are of known versions, and at most 32
+**   HD14  each chunk has one place, in the file
+**   HD15  groups are at most 1024 deep
+**   HD16  metadata do not take more memory and work than the file is worth
+**
+** HD9 to HD14 hold for one dataset, which is listed with its fault; or for an attribute, which is
+** then shown as unreadable. Any other fault could hide objects, so the file is refused.
+**
+** Soft links and external links are not followed, and no file that a dataset names is opened.
+*/
+#include "container/hdf5.h"
+
+#include "container/dtype.h"
+#include "container/manifest.h"
+#include "core/grow.h"
+
+#define HDF5_SIGNATURE "\x89HDF\r\n\x1a\n"
+#define HDF5_FIRST_USER ((uint64_t)512)   /* The least position of the superblock but 0 */
+#define HDF5_DEPTH 1024
+#define HDF5_SPARE ((uint64_t)1 << 20)    /* Kept bytes beyond HDF5_TIMES the file's */
+#define HDF5_TIMES 32
+#define HDF5_WORK ((uint64_t)64 << 20)    /* Bytes of metadata read beyond HDF5_TIMES the file's */
+#define HDF5_SPEC(section) "HDF5 File Format Specification 3.0, " section
+
+static const zt_rule hdf5_rules[] = {
+  ZT_ERROR("HD1", "hdf5-superblock",
+           "the superblock is of a known version, and the file does not end before its stated end"
+           " (HDF5)", HDF5_SPEC("II.A")),
+  ZT_ERROR("HD2", "hdf5-checksum", "checksums of metadata are right (HDF5)", HDF5_SPEC("III, IV")),
+  ZT_ERROR("HD3", "hdf5-address", "addresses lead to bytes of the file (HDF5)", HDF5_SPEC("I")),
+  ZT_ERROR("HD4", "hdf5-header",
+           "object headers, their messages and attributes are whole and of known versions (HDF5)",
+           HDF5_SPEC("IV.A")),
+  ZT_ERROR("HD5", "hdf5-group",
+           "the nodes, names and links of groups are whole and of known versions (HDF5)",
+           HDF5_SPEC("III.A to III.D, IV.A.2.g")),
+  ZT_ERROR("HD6", "hdf5-heap", "fractal heaps and B-trees of version 2 are sound (HDF5)",
+           HDF5_SPEC("III.A.2, III.G")),
+  ZT_ERROR("HD7", "hdf5-loop", "no two ways lead to one node or block of metadata (HDF5)",
+           HDF5_SPEC("III.A")),
+  ZT_ERROR("HD8", "hdf5-name",
+           "names of links are UTF-8 without U+0000 and slash, and distinct (HDF5)",
+           HDF5_SPEC("IV.A.2.g")),
+  ZT_ERROR("HD10", "hdf5-dataspace",
+           "a dataspace is of a known version, and has at most 32 dimensions (HDF5)",
+           HDF5_SPEC("IV.A.2.b")),
+  ZT_ERROR("HD11", "hdf5-datatype", "a datatype is sound, and at most 16 deep (HDF5)",
+           HDF5_SPEC("IV.A.2.d")),
+  ZT_ERROR("HD12", "hdf5-layout",
+           "a dataset's layout is of a known class, its bytes lie in the file, and chunks have its"
+           " rank and at most 1 GiB (HDF5)", HDF5_SPEC("IV.A.2.i")),
+  ZT_ERROR("HD13", "hdf5-filters", "filters are of known versions, and at most 32 (HDF5)",
+           HDF5_SPEC("IV.A.2.l")),
+  ZT_ERROR("HD14", "hdf5-chunks", "each chunk has one place, in the file (HDF5)",
+           HDF5_SPEC("III.A.1, VII")),
+  ZT_ERROR("HD15", "hdf5-depth", "groups are at most 1024 deep (HDF5)", ZT_SPEC_OURS),
+  ZT_ERROR("HD16", "hdf5-size",
+           "metadata take at most 1 MiB plus 32 times the file's size, and lead to no bytes again"
+           " and again (HDF5)", ZT_SPEC_OURS),
+  ZT_RULES_END
+};
+
+/* --- The superblock --- */
+
+/* Find the signature. *at is UINT64_MAX if there is none. */
+static int hdf5_locate(zt_source *source, uint64_t *at, zt_error *err){
+  const uint64_t size = zt_source_size(source);
+  uint8_t bytes[8];
+  for(uint64_t p=0; zt_claim(size, p, sizeof(bytes)); p=p ? 2*p : HDF5_FIRST_USER){
+    if( zt_source_read(source, p, bytes, sizeof(bytes), err) ) return err->rc;
+    *at = p;
+    if( memcmp(bytes, HDF5_SIGNATURE, sizeof(bytes))==0 ) return SQLITE_OK;
+    if( p>UINT64_MAX/2 ) break;
+  }
+  *at = UINT64_MAX;
+  return SQLITE_OK;
+}
+
+/* Set the sizes of addresses and lengths. */
+static int hdf5_set_sizes(zt_hdf5 *h, unsigned offset, unsigned length){
+  const unsigned both[2] = { offset, length };
+  for(int i=0; i<2; i++){
+    if( both[i]!=2 && both[i]!=4 && both[i]!=8 ){
+      return zt_break(h->err, "HD1", "addresses or lengths of %llu bytes",
+                      (unsigned long long)both[i]);
+    }
+  }
+  h->offset_size = offset;
+  h->length_size = length;
+  return SQLITE_OK;
+}
+
+/* Versions 0 and 1 lead to the root by the entry of a symbol. Returns the bytes that the file should
+** have from the superblock on: its end counts from the same place as the base, which is stated. */
+static uint64_t hdf5_read_old(zt_hdf5 *h, zt_hdf5_in *in){
+  uint64_t base, end;
+  zt_hdf5_skip(in, h->version==1 ? 12 : 8);   /* Numbers of entries of nodes, flags */
+  base = zt_hdf5_take_address(in);
+  zt_hdf5_skip(in, h->offset_size);   /* Free space */
+  end = zt_hdf5_take_address(in);
+  zt_hdf5_skip(in, h->offset_size+(uint64_t)h->length_size);   /* Driver; name */
+  h->root = zt_hdf5_take_address(in);
+  return end==ZT_HDF5_NONE || end<base ? 0 : end-base;
+}
+
+static uint64_t hdf5_read_new(zt_hdf5 *h, zt_hdf5_in *in){
+  uint64_t base, end;
+  zt_hdf5_skip(in, 1);   /* Flags */
+  base = zt_hdf5_take_address(in);
+  zt_hdf5_skip(in, h->offset_size);   /* Extension */
+  end = zt_hdf5_take_address(in);
+  h->root = zt_hdf5_take_address(in);
+  return end==ZT_HDF5_NONE || end<base ? 0 : end-base;
+}
+
+static int hdf5_read_superblock(zt_hdf5 *h){
+  uint8_t bytes[96] = { 0 };
+  const size_t n = h->size<sizeof(bytes) ? (size_t)h->size : sizeof(bytes);
+  uint64_t end;
+  zt_hdf5_in in;
+  bool old;
+  if( zt_hdf5_copy(h, 0, bytes, n) ) return h->err->rc;
+  h->version = bytes[8];
+  old = h->version<2;
+  if( n<16 || h->version>3 ){
+    return zt_break(h->err, "HD1", "a superblock of version %llu",
+                    (unsigned long long)h->version);
+  }
+  if( hdf5_set_sizes(h, bytes[old ? 13 : 9], bytes[old ? 14 : 10]) ) return h->err->rc;
+  in = zt_hdf5_in_of(h, (zt_span){ bytes, n });
+  zt_hdf5_skip(&in, old ? 16 : 11);
+  end = old ? hdf5_read_old(h, &in) : hdf5_read_new(h, &in);
+  if( !old ) zt_hdf5_skip(&in, 4);
+  if( in.cut ) return zt_break(h->err, "HD1", "a superblock that is cut short");
+  if( !old && zt_hdf5_check_sum(h, bytes, (size_t)(in.p-bytes), 0) ) return h->err->rc;
+  if( end>h->size ){
+    return zt_break(h->err, "HD1", "it ends after %llu of %llu bytes: it is cut short",
+                    (unsigned long long)h->size, (unsigned long long)end);
+  }
+  return SQLITE_OK;
+}
+
+/* --- Groups --- */
+
+/* A group whose links are being visited. */
+typedef struct hdf5_frame {
+  size_t first, next, end;           /* Its links */
+  size_t names;                      /* Bytes of names before its own */
+  size_t path;                       /* Bytes of its own path, with a slash behind it */
+} hdf5_frame;
+
+typedef struct hdf5_walk {
+  zt_hdf5 *h;
+  hdf5_frame *stack;                 /* Owned */
+  size_t depth, room;
+  zt_hdf5_block path;                /* Of the link that is visited */
+  zt_hdf5_header header;
+  zt_cbor_out attributes;            /* Of all groups */
+  uint32_t n;                        /* Number of these */
+} hdf5_walk;
+
+/* A group's own attributes: the root's under their names, others' as path/@name. */
+static int hdf5_add_attributes(hdf5_walk *w){
+  zt_hdf5 *h = w->h;
+  const size_t n = w->path.n;
+  uint32_t more = 0;
+  if( n>0 && zt_hdf5_put(h, "/@", 2, &w->path) ) return h->err->rc;
+  zt_hdf5_attributes(h, &w->header, (zt_text){ (const char*)w->path.p, w->path.n }, &w->attributes,
+                     &more);
+  w->path.n = n;
+  w->n += more;
+  if( !h->err->rc && w->attributes.n>h->most ){
+    zt_break(h->err, "HD16", "the groups' attributes take more memory than the file is worth");
+  }
+  return h->err->rc;
+}
+
+/* Enter the group whose header was read, at the path. */
+static int hdf5_enter_group(hdf5_walk *w){
+  zt_hdf5 *h = w->h;
+  hdf5_frame frame = { .first = h->nLink, .next = h->nLink, .names = h->names.n };
+  hdf5_frame *stack;
+  if( w->depth==HDF5_DEPTH ) return zt_break(h->err, "HD15", "groups more than 1024 deep");
+  if( hdf5_add_attributes(w) || zt_hdf5_links(h, &w->header) ) return h->err->rc;
+  frame.end = h->nLink;
+  if( w->path.n>0 && zt_hdf5_put(h, "/", 1, &w->path) ) return h->err->rc;
+  frame.path = w->path.n;
+  stack = zt_grow(w->stack, &w->room, w->depth+1, sizeof(*stack), h->err);
+  if( !stack ) return h->err->rc;
+  w->stack = stack;
+  w->stack[w->depth++] = frame;
+  return SQLITE_OK;
+}
+
+static bool hdf5_is_dataset(const zt_hdf5_header *header){
+  return zt_hdf5_find(header, ZT_HDF5_LAYOUT)
+      || (zt_hdf5_find(header, ZT_HDF5_TYPE) && zt_hdf5_find(header, ZT_HDF5_SPACE));
+}
+
+/* Visit the object that a link leads to, unless an earlier link did. Committed types are none. */
+static int hdf5_visit(hdf5_walk *w, zt_hdf5_link link, size_t path){
+  zt_hdf5 *h = w->h;
+  bool seen;
+  if( zt_hdf5_add(h, &h->objects, link.address, &seen) || seen ) return h->err->rc;
+  w->path.n = path;
+  if( zt_hdf5_put(h, h->names.p+link.name, link.length, &w->path)
+   || zt_hdf5_header_read(h, link.address, &w->header) ) return h->err->rc;
+  if( hdf5_is_dataset(&w->header) ){
+    return zt_hdf5_dataset_add(h, &w->header, (zt_text){ (const char*)w->path.p, w->path.n });
+  }
+  return zt_hdf5_is_group(&w->header) ? hdf5_enter_group(w) : SQLITE_OK;
+}
+
+static int hdf5_walk_links(hdf5_walk *w){
+  zt_hdf5 *h = w->h;
+  while( w->depth>0 && !h->err->rc ){
+    hdf5_frame *frame = &w->stack[w->depth-1];
+    if( frame->next<frame->end ){
+      const hdf5_frame at = *frame;
+      frame->next++;
+      hdf5_visit(w, h->links[at.next], at.path);
+    }else{
+      h->nLink = frame->first;
+      h->names.n = frame->names;
+      w->depth--;
+    }
+  }
+  return h->err->rc;
+}
+
+static int hdf5_walk_all(hdf5_walk *w){
+  zt_hdf5 *h = w->h;
+  bool seen;
+  if( zt_hdf5_add(h, &h->objects, h->root, &seen)
+   || zt_hdf5_header_read(h, h->root, &w->header) ) return h->err->rc;
+  if( !zt_hdf5_is_group(&w->header) ) return zt_break(h->err, "HD5", "the root is no group");
+  if( hdf5_enter_group(w) ) return h->err->rc;
+  return hdf5_walk_links(w);
+}
+
+/* Keep the attributes of all groups as one map. */
+static int hdf5_keep_attributes(hdf5_walk *w){
+  zt_builder *b = w->h->b;
+  zt_cbor_out head = { .err = b->err };
+  uint32_t at, items;
+  if( w->n==0 ) return SQLITE_OK;
+  zt_cbor_put_head(&head, ZT_CBOR_MAP, w->n);
+  if( !b->err->rc && zt_builder_keep(b, head.p, head.n, &at)==SQLITE_OK
+   && zt_builder_keep(b, w->attributes.p, w->attributes.n, &items)==SQLITE_OK ){
+    b->container->attributes = zt_manifest_map(at, 0);
+  }
+  zt_cbor_out_clear(&head);
+  return b->err->rc;
+}
+
+/* --- The driver --- */
+
+static zt_probe hdf5_probe(const zt_head_tail *input, zt_error *err){
+  uint64_t at;
+  if( zt_head_is(input, HDF5_SIGNATURE, 8) ) return ZT_PROBE_YES;
+  if( zt_head_is(input, "PK\3\4", 4) ) return ZT_PROBE_NO;   /* Zip archives are large, and many */
+  if( hdf5_locate(input->source, &at, err) ) return ZT_PROBE_NO;
+  return at==UINT64_MAX ? ZT_PROBE_NO : ZT_PROBE_YES;
+}
+
+static int hdf5_open(zt_builder *b, const zt_head_tail *input){
+  static const char *const versions[] = { "0", "1", "2", "3" };
+  zt_container *c = b->container;
+  zt_hdf5 h = { .b = b, .err = b->err };
+  hdf5_walk w = { .h = &h, .attributes = { .err = b->err } };
+  const uint32_t empty = 0;
+  uint32_t at;
+  if( hdf5_locate(input->source, &h.base, b->err) ) return b->err->rc;
+  if( h.base==UINT64_MAX ) return zt_break(b->err, "HD1", "it has no superblock");
+  h.size = input->size-h.base;
+  h.most = input->size<UINT32_MAX/HDF5_TIMES ? HDF5_SPARE+HDF5_TIMES*input->size : UINT32_MAX;
+  h.work = HDF5_WORK+(input->size<UINT64_MAX/(2*HDF5_TIMES) ? HDF5_TIMES*input->size : 0);
+  c->gap = UINT64_MAX;   /* Metadata lie between the data */
+  c->rules = ZT_RULE_ANY_ALIGNMENT;
+  /* Position 0 means none */
+  if( zt_builder_keep(b, &empty, sizeof(empty), &at)==SQLITE_OK
+   && hdf5_read_superblock(&h)==SQLITE_OK && hdf5_walk_all(&w)==SQLITE_OK ){
+    hdf5_keep_attributes(&w);
+  }
+  if( !b->err->rc ) c->version = (zt_text){ versions[h.version], 1 };
+  zt_hdf5_clear(&h);
+  sqlite3_free(w.stack);
+  zt_hdf5_block_clear(&w.path);
+  zt_hdf5_header_clear(&w.header);
+  zt_cbor_out_clear(&w.attributes);
+  return b->err->rc;
+}
+
+static zt_hdf5_dataset hdf5_dataset_at(const zt_container *c, uint32_t at){
+  zt_hdf5_dataset d;
+  memcpy(&d, c->kept.p+at, sizeof(d));
+  return d;
+}
+
+static zt_text hdf5_text(const char *z){
+  return (zt_text){ z, z ? strlen(z) : 0 };
+}
+
+static void hdf5_object(const zt_container *c, uint32_t i, zt_object *out){
+  const uint32_t at = c->objects.a[i];
+  const zt_hdf5_dataset d = hdf5_dataset_at(c, at);
+  out->rank = d.rank;
+  memcpy(out->shape, c->kept.p+at+sizeof(d), d.rank*sizeof(uint64_t));
+  out->unshaped = d.unshaped;
+  out->format = hdf5_text(d.meaning.format);
+  out->layout = ZT_LAYOUT_DENSE;
+  if( d.null ){
+    out->format = ZT_TEXT("hdf5.null");
+    out->no_values = "it has no elements, and no shape";
+  }else if( d.meaning.no_values ){
+    out->no_values = d.meaning.no_values;
+  }
+  if( !d.meaning.format && !d.null ) out->format = ZT_TEXT("hdf5.unknown");
+  if( out->no_values || !d.meaning.format ) out->layout = ZT_LAYOUT_UNKNOWN;
+  if( !zt_object_count(out) ) out->elements = UINT64_MAX;
+  out->attributes = zt_manifest_map(d.attributes, 0);
+}
+
+static void hdf5_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
+                           zt_component *out){
+  const zt_hdf5_dataset d = hdf5_dataset_at(c, c->components.a[k]);
+  (void)i;
+  (void)want;
+  out->role = ZT_TEXT("data");
+  out->dtype = hdf5_text(d.meaning.dtype);
+  out->type = hdf5_text(d.meaning.type);
+  if( d.meaning.dtype ) zt_dtype_decide(out);
+  if( d.meaning.big ) out->byte_order = ZT_TEXT("big");
+  out->encoding = (zt_text){ (const char*)c->kept.p+d.encoding, d.encoding_length };
+  out->codec = d.codec;
+  out->offset = d.offset;
+  out->length = d.length;
+  out->scattered = d.scattered;
+  out->unsized = d.unsized;
+  out->has_decoded_length = d.has_decoded;
+  out->decoded_length = d.decoded;
+  out->chunks = (zt_span){ c->kept.p+d.chunks, d.chunks_length };
+  if( !d.rule ) return;
+  out->fault_rule = d.rule;
+  out->fault = (const char*)c->kept.p+d.fault;
+}
+
+/* Texts for ext/REFERENCE.md's tables of formats:
+**
+**   read         superblocks 0 to 3, groups and indexes of chunks of all kinds; deflate, shuffle,
+**                fletcher32; Keras, PyTables, MATLAB 7.3
+**   known by     its signature, at 0, 512, 1024, 2048 ...
+**   version      the superblock's
+**   manifest     none
+**   attributes   the root's; a group's as `group/path/@name`
+**   objects      datasets by path, depth first, each once
+**   of objects   the dataset's own; `hdf5.layout`, `hdf5.chunks`, `hdf5.filters`, `hdf5.maxshape`
+**   components   one, `data`: `raw`, `hdf5.compact`, `hdf5.contiguous` (never written),
+**                `hdf5.chunked+shuffle+deflate` ...
+*/
+const zt_driver zt_driver_hdf5 = {
+  .name = "hdf5",
+  .format = "hdf5",
+  .files = "*.h5 *.hdf5 *.keras",
+  .rules = { hdf5_rules },
+  .probe = hdf5_probe,
+  .open = hdf5_open,
+  .object = hdf5_object,
+  .component = hdf5_component,
+  .steps = &zt_manifest_steps,
+};

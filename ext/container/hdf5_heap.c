@@ -1,0 +1,285 @@
+/*
+** HDF5: fractal heaps, which hold links and attributes, and global heaps, which hold text and arrays
+** of variable length. See hdf5.h, and hdf5.c for the grammar.
+**
+** The blocks of a fractal heap form a table of rows of `width` blocks. Blocks of the first two rows
+** have `start` bytes, those of each further row twice as many as of the row before. Up to `largest`
+** bytes they hold objects (direct blocks); larger ones are such tables themselves.
+*/
+#include "container/hdf5.h"
+
+#define HEAP_ID_MAX 64
+#define HEAP_BLOCK_MAX ((uint64_t)1 << 30)   /* Bytes of a direct block */
+#define HEAP_FLAG_SUMS 0x02
+#define GLOBAL_OBJECTS 65536                 /* Indices of a collection */
+
+/* --- Fractal heaps --- */
+
+static int heap_fail(zt_hdf5 *h, const zt_hdf5_heap *heap, const char *fault){
+  return zt_break(h->err, "HD6", "%s in the heap at address %llu", fault,
+                  (unsigned long long)heap->address);
+}
+
+static bool heap_is_power(uint64_t n){
+  return n>0 && (n & (n-1))==0;
+}
+
+static int heap_check(zt_hdf5 *h, zt_hdf5_heap *out, unsigned filters, uint64_t largest_object){
+  if( filters ) return heap_fail(h, out, "filters, which are not read,");
+  if( out->id_length<1 || out->id_length>HEAP_ID_MAX ) return heap_fail(h, out, "a wrong ID length");
+  if( !heap_is_power(out->width) || !heap_is_power(out->start) || !heap_is_power(out->largest)
+   || out->largest<out->start || out->largest>HEAP_BLOCK_MAX || out->bits<1 || out->bits>64 ){
+    return heap_fail(h, out, "a wrong table of blocks");
+  }
+  out->offset_width = (out->bits+7)/8;
+  out->length_width = zt_hdf5_width(out->largest<largest_object ? out->largest : largest_object);
+  return SQLITE_OK;
+}
+
+int zt_hdf5_heap_open(zt_hdf5 *h, uint64_t address, zt_hdf5_heap *out){
+  const unsigned offset = h->offset_size, length = h->length_size;
+  const size_t size = 26+3*offset+12*length;
+  unsigned filters, flags;
+  uint64_t largest_object;
+  uint8_t head[160];
+  zt_hdf5_in in;
+  *out = (zt_hdf5_heap){ .address = address };
+  if( zt_hdf5_copy(h, address, head, 9)
+   || zt_hdf5_check_head(h, head, "FRHP", 0, address, "HD6") ) return h->err->rc;
+  out->id_length = zt_le16(head+5);
+  filters = zt_le16(head+7);
+  if( filters ) return heap_fail(h, out, "filters, which are not read,");
+  if( zt_hdf5_copy(h, address, head, size) || zt_hdf5_check_sum(h, head, size, address) ){
+    return h->err->rc;
+  }
+  in = zt_hdf5_in_of(h, (zt_span){ head+9, size-13 });
+  flags = (unsigned)zt_hdf5_take(&in, 1);
+  out->sums = (flags & HEAP_FLAG_SUMS)!=0;
+  largest_object = zt_hdf5_take(&in, 4);
+  zt_hdf5_skip(&in, length);
+  out->huge = zt_hdf5_take_address(&in);
+  zt_hdf5_skip(&in, length+offset+8*(uint64_t)length);
+  out->width = zt_hdf5_take(&in, 2);
+  out->start = zt_hdf5_take_length(&in);
+  out->largest = zt_hdf5_take_length(&in);
+  out->bits = (unsigned)zt_hdf5_take(&in, 2);
+  zt_hdf5_skip(&in, 2);
+  out->root = zt_hdf5_take_address(&in);
+  out->rows = (unsigned)zt_hdf5_take(&in, 2);
+  return heap_check(h, out, filters, largest_object);
+}
+
+static unsigned heap_log(uint64_t n){
+  unsigned log = 0;
+  while( n>>=1 ) log++;
+  return log;
+}
+
+/* Check a direct block's checksum the first time that it is met. The field counts as 0. */
+static int heap_check_direct(zt_hdf5 *h, const zt_hdf5_heap *heap, uint64_t address, uint64_t size,
+                             zt_hdf5_block *room){
+  const size_t at = 5+h->offset_size+heap->offset_width;
+  uint32_t sum;
+  bool seen;
+  if( zt_hdf5_add(h, &h->nodes, address, &seen) || seen ) return h->err->rc;
+  if( zt_hdf5_read(h, address, size, room)
+   || zt_hdf5_check_head(h, room->p, "FHDB", 0, address, "HD6") || !heap->sums ) return h->err->rc;
+  if( size<at+4 ) return heap_fail(h, heap, "a small block");
+  sum = zt_le32(room->p+at);
+  memset(room->p+at, 0, 4);
+  if( zt_hdf5_sum(room->p, room->n)==sum ) return SQLITE_OK;
+  return zt_break(h->err, "HD2", "the checksum of the block at address %llu is wrong",
+                  (unsigned long long)address);
+}
+
+static int heap_check_indirect(zt_hdf5 *h, uint64_t address, uint64_t size, zt_hdf5_block *room){
+  bool seen;
+  if( zt_hdf5_add(h, &h->nodes, address, &seen) || seen ) return h->err->rc;
+  if( zt_hdf5_read(h, address, size, room)
+   || zt_hdf5_check_head(h, room->p, "FHIB", 0, address, "HD6") ) return h->err->rc;
+  return zt_hdf5_check_sum(h, room->p, room->n, address);
+}
+
+/* A block on the way to an object: its table has that many rows; 0: it is direct. */
+typedef struct heap_place {
+  uint64_t address, size;
+  uint64_t offset;         /* Of the object in it */
+  unsigned rows;
+} heap_place;
+
+/* Go from an indirect block to the block in it that has the offset. */
+static int heap_descend(zt_hdf5 *h, const zt_hdf5_heap *heap, heap_place *place,
+                        zt_hdf5_block *room){
+  const uint64_t first_row = heap->start*heap->width;   /* At most 2^46 */
+  const unsigned direct = heap_log(heap->largest/heap->start)+2;
+  const unsigned row = place->offset<first_row ? 0 : heap_log(place->offset/first_row)+1;
+  const uint64_t begin = row ? first_row<<(row-1) : 0, block = heap->start<<(row ? row-1 : 0);
+  const uint64_t head = 5+h->offset_size+heap->offset_width;
+  uint64_t column, entry;
+  uint8_t bytes[8] = { 0 };
+  zt_hdf5_in in;
+  if( row>=place->rows ) return heap_fail(h, heap, "an object beyond the last row");
+  column = (place->offset-begin)/block;
+  entry = row*heap->width+column;
+  if( heap_check_indirect(h, place->address,
+                          head+place->rows*heap->width*h->offset_size+4, room)
+   || zt_hdf5_copy(h, place->address+head+entry*h->offset_size, bytes, h->offset_size) ){
+    return h->err->rc;
+  }
+  in = zt_hdf5_in_of(h, (zt_span){ bytes, h->offset_size });
+  place->address = zt_hdf5_take_address(&in);
+  place->offset = place->offset-begin-column*block;
+  place->size = block;
+  if( row<direct ){
+    place->rows = 0;
+  }else if( block<=first_row ){
+    return heap_fail(h, heap, "a wrong table of blocks");
+  }else{
+    place->rows = heap_log(block/first_row)+1;
+  }
+  return SQLITE_OK;
+}
+
+static int heap_read_managed(zt_hdf5 *h, const zt_hdf5_heap *heap, uint64_t offset, uint64_t length,
+                             zt_hdf5_block *out){
+  heap_place place = { heap->root, heap->start, offset, heap->rows };
+  zt_hdf5_block room = { NULL, 0, 0 };
+  while( place.rows>0 && place.address!=ZT_HDF5_NONE && !h->err->rc ){
+    heap_descend(h, heap, &place, &room);
+  }
+  if( h->err->rc ) goto end;
+  if( place.address==ZT_HDF5_NONE ) heap_fail(h, heap, "an object in a block that is absent");
+  else if( !zt_claim(place.size, place.offset, length) ){
+    heap_fail(h, heap, "an object beyond its block");
+  }else if( heap_check_direct(h, heap, place.address, place.size, &room)==SQLITE_OK ){
+    zt_hdf5_read(h, place.address+place.offset, length, out);
+  }
+end:
+  zt_hdf5_block_clear(&room);
+  return h->err->rc;
+}
+
+/* --- Huge objects, by ID in a B-tree --- */
+
+typedef struct heap_search {
+  uint64_t id, address, length;
+  bool found;
+} heap_search;
+
+static void heap_take_huge(zt_hdf5 *h, void *context, const zt_hdf5_record *record){
+  heap_search *s = context;
+  zt_hdf5_in in = zt_hdf5_in_of(h, (zt_span){ record->p, record->n });
+  const uint64_t address = zt_hdf5_take_address(&in), length = zt_hdf5_take_length(&in);
+  const uint64_t id = zt_hdf5_take_length(&in);
+  if( in.cut || id!=s->id ) return;
+  s->found = true;
+  s->address = address;
+  s->length = length;
+}
+
+static int heap_read_huge(zt_hdf5 *h, const zt_hdf5_heap *heap, const uint8_t *id,
+                          zt_hdf5_block *out){
+  const bool direct = heap->id_length>h->offset_size+h->length_size;
+  zt_hdf5_in in = zt_hdf5_in_of(h, (zt_span){ id+1, heap->id_length-1 });
+  zt_hdf5_set nodes = h->nodes;
+  heap_search s = { 0 };
+  if( direct ){
+    s.address = zt_hdf5_take_address(&in);
+    s.length = zt_hdf5_take_length(&in);
+    s.found = !in.cut;
+  }else{
+    s.id = zt_hdf5_take(&in, heap->id_length-1<8 ? heap->id_length-1 : 8);
+    h->nodes = (zt_hdf5_set){ NULL, 0, 0 };   /* The tree is searched for each object */
+    if( heap->huge!=ZT_HDF5_NONE ) zt_hdf5_btree2(h, heap->huge, 1, heap_take_huge, &s);
+    sqlite3_free(h->nodes.a);
+    h->nodes = nodes;
+  }
+  if( h->err->rc ) return h->err->rc;
+  if( !s.found ) return heap_fail(h, heap, "an ID that leads to no object");
+  return zt_hdf5_read(h, s.address, s.length, out);
+}
+
+/* An object in the ID itself. */
+static int heap_read_tiny(zt_hdf5 *h, const zt_hdf5_heap *heap, const uint8_t *id,
+                          zt_hdf5_block *out){
+  const bool extended = heap->id_length>17;
+  const size_t head = extended ? 2 : 1;
+  const size_t n = extended ? ((size_t)(id[0] & 15)<<8 | id[1])+1 : (size_t)(id[0] & 15)+1;
+  out->n = 0;
+  if( n>heap->id_length-head ) return heap_fail(h, heap, "an ID that is too short");
+  return zt_hdf5_put(h, id+head, n, out);
+}
+
+int zt_hdf5_heap_read(zt_hdf5 *h, const zt_hdf5_heap *heap, const uint8_t *id, zt_hdf5_block *out){
+  zt_hdf5_in in = zt_hdf5_in_of(h, (zt_span){ id+1, heap->id_length-1 });
+  uint64_t offset, length;
+  switch( id[0]>>4 & 3 ){
+    case 0:
+      offset = zt_hdf5_take(&in, heap->offset_width);
+      length = zt_hdf5_take(&in, heap->length_width);
+      if( in.cut ) return heap_fail(h, heap, "an ID that is too short");
+      return heap_read_managed(h, heap, offset, length, out);
+    case 1: return heap_read_huge(h, heap, id, out);
+    case 2: return heap_read_tiny(h, heap, id, out);
+    default: return heap_fail(h, heap, "an ID of unknown kind");
+  }
+}
+
+/* --- Global heaps --- */
+
+static int global_fail(zt_hdf5 *h, uint64_t address){
+  return zt_break(h->err, "HD9", "the global heap at address %llu is broken",
+                  (unsigned long long)address);
+}
+
+/* Note the places of all objects. An index of 0 is the free space at the end. */
+static int global_index(zt_hdf5 *h, zt_hdf5_collection *c){
+  const size_t head = 8+h->length_size;
+  size_t at = head;
+  memset(c->at, 0, GLOBAL_OBJECTS*sizeof(*c->at));
+  while( c->bytes.n-at>=head ){
+    zt_hdf5_in in = zt_hdf5_in_of(h, (zt_span){ c->bytes.p+at, c->bytes.n-at });
+    const uint64_t index = zt_hdf5_take(&in, 2);
+    uint64_t size;
+    zt_hdf5_skip(&in, 6);
+    size = zt_hdf5_take_length(&in);
+    if( index==0 ) return SQLITE_OK;
+    if( size>c->bytes.n-at-head ) return global_fail(h, c->address);
+    c->at[index] = (uint32_t)at+1;
+    at += head+(size_t)size;
+    at = at%8 && c->bytes.n-at>=8 ? at+(8-at%8) : at;
+  }
+  return SQLITE_OK;
+}
+
+static int global_read(zt_hdf5 *h, uint64_t address){
+  zt_hdf5_collection *c = &h->collection;
+  uint8_t head[16] = { 0 };
+  uint64_t size;
+  c->address = ZT_HDF5_NONE;
+  if( !c->at && (c->at = sqlite3_malloc64(GLOBAL_OBJECTS*sizeof(*c->at)))==NULL ){
+    return zt_fail_nomem(h->err);
+  }
+  if( zt_hdf5_copy(h, address, head, 8+h->length_size)
+   || zt_hdf5_check_head(h, head, "GCOL", 1, address, "HD9") ) return h->err->rc;
+  size = zt_le64(head+8);
+  if( h->length_size<8 ) size &= ((uint64_t)1<<8*h->length_size)-1;
+  if( size<16 || size>INT32_MAX ) return global_fail(h, address);
+  if( zt_hdf5_read(h, address, size, &c->bytes) || global_index(h, c) ) return h->err->rc;
+  c->address = address;
+  return SQLITE_OK;
+}
+
+int zt_hdf5_global(zt_hdf5 *h, uint64_t address, uint32_t index, zt_span *out){
+  zt_hdf5_collection *c = &h->collection;
+  zt_hdf5_in in;
+  if( (!c->at || c->address!=address) && global_read(h, address) ) return h->err->rc;
+  if( index==0 || index>=GLOBAL_OBJECTS || c->at[index]==0 ){
+    return zt_break(h->err, "HD9", "the global heap at address %llu has no object %llu",
+                    (unsigned long long)address, (unsigned long long)index);
+  }
+  in = zt_hdf5_in_of(h, (zt_span){ c->bytes.p+c->at[index]-1, c->bytes.n-(c->at[index]-1) });
+  zt_hdf5_skip(&in, 8);
+  *out = zt_hdf5_take_span(&in, zt_hdf5_take_length(&in));
+  return SQLITE_OK;
+}
