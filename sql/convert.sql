@@ -8,7 +8,7 @@
 --   :source   a file, a directory, a pattern, or a list of these as a JSON array
 --   :format   ztensor-2 (the default), ztensor-1.2, safetensors, gguf, npy or npz
 --   :folder   the folder for new files, which must be there; otherwise each stands beside its old file
---   :dense    1: sparse and quantized tensors become dense
+--   :dense    1: sparse and quantized tensors become dense, and components that a dense tensor does not have are left out
 --   :dtype    the type of quantized tensors that become dense, such as f16
 --   :drop     attributes: new files have none of a file, and of an object only those that the format can hold
 --
@@ -43,7 +43,7 @@ FROM parts;
 CREATE TEMP TABLE convert_now(path TEXT, dense, dtype, "drop");
 INSERT INTO temp.convert_now VALUES (NULL, :dense, :dtype, :drop);
 CREATE TEMP VIEW convert_rows AS
-SELECT o.object AS name, o.path AS source, o.object, CASE WHEN n.dense AND o.format <> 'dense' THEN 'dense' END AS format,
+SELECT o.object AS name, o.path AS source, o.object, CASE WHEN n.dense THEN 'dense' END AS format,
   CASE WHEN n.dense AND o.format NOT IN ('dense', 'sparse_csr', 'sparse_coo') THEN n.dtype END AS dtype,
   NULL AS key, NULL AS value, NULL AS type, NULL AS stored_type
 FROM temp.convert_now AS n, zt_objects(n.path) AS o
