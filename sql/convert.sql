@@ -15,6 +15,9 @@
 -- The new file has the old one's name, with the format's end. A file that is there already is an error, and stays as it is. If the format
 -- cannot hold a tensor or an attribute, the file is not written, and the error names the cure. The other files are still written.
 --
+-- Attributes of the file are copied as zt_attributes shows them: within arrays and maps, NaN becomes null, byte strings become
+-- hexadecimal text, and keys become text.
+--
 -- The result has a row for each file: its path, the new path, `same`, and the error of a file that cannot be read. `same` is 1 if the
 -- new file has the old one's fingerprint, 0 if it has another one (by :dtype, or since the file was there before), and NULL if there is no
 -- new file, or if a tensor has no values that are known.
