@@ -8,12 +8,15 @@
 --   :source   a file, a directory, a pattern, or a list of these as a JSON array
 --   :format   ztensor-2 (the default), ztensor-1.2, safetensors, gguf, npy or npz
 --   :folder   the folder for new files, which must be there; otherwise each stands beside its old file
---   :dense    1: sparse and quantized tensors become dense
+--   :dense    1: sparse and quantized tensors become dense, and components that a dense tensor does not have are left out
 --   :dtype    the type of quantized tensors that become dense, such as f16
 --   :drop     attributes: new files have none of a file, and of an object only those that the format can hold
 --
 -- The new file has the old one's name, with the format's end. A file that is there already is an error, and stays as it is. If the format
 -- cannot hold a tensor or an attribute, the file is not written, and the error names the cure. The other files are still written.
+--
+-- Attributes of the file are copied as zt_attributes shows them: within arrays and maps, NaN becomes null, byte strings become
+-- hexadecimal text, and keys become text.
 --
 -- The result has a row for each file: its path, the new path, `same`, and the error of a file that cannot be read. `same` is 1 if the
 -- new file has the old one's fingerprint, 0 if it has another one (by :dtype, or since the file was there before), and NULL if there is no
@@ -43,7 +46,7 @@ FROM parts;
 CREATE TEMP TABLE convert_now(path TEXT, dense, dtype, "drop");
 INSERT INTO temp.convert_now VALUES (NULL, :dense, :dtype, :drop);
 CREATE TEMP VIEW convert_rows AS
-SELECT o.object AS name, o.path AS source, o.object, CASE WHEN n.dense AND o.format <> 'dense' THEN 'dense' END AS format,
+SELECT o.object AS name, o.path AS source, o.object, CASE WHEN n.dense THEN 'dense' END AS format,
   CASE WHEN n.dense AND o.format NOT IN ('dense', 'sparse_csr', 'sparse_coo') THEN n.dtype END AS dtype,
   NULL AS key, NULL AS value, NULL AS type, NULL AS stored_type
 FROM temp.convert_now AS n, zt_objects(n.path) AS o

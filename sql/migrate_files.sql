@@ -7,11 +7,13 @@
 -- Each file is first written to migrate_files.tmp.zt in the current directory. It replaces the old one only if it has the old one's
 -- fingerprint and attributes. So a file stays as it is if zTensor 2 cannot hold it, if one of its tensors has no values that are known,
 -- if it has no tensors and no attributes, or if an error occurs. Compressed tensors stay compressed. Objects come in the order of their
--- names.
+-- names. Attributes of the file, not those of its tensors, are compared and copied as zt_attributes shows them: within arrays and maps,
+-- NaN becomes null, byte strings become hexadecimal text, and keys become text.
 --
 -- The result has a row for each old file, and for each file that cannot be read: path, the version that it had, the version that it has
--- now, `same` and `error`. A file whose version is still the old one was not replaced, and the shell has shown the reason. `same` is 1 if
--- the file has the fingerprint that the old one had, NULL if that one had none. `error` is the reason why the file cannot be read.
+-- now, `same` and `error`. A file whose version is still the old one was not replaced. The shell has shown the reason, unless the file has
+-- no tensors and no attributes, or values that are not known. `same` is 1 if the file has the fingerprint that the old one had, NULL if
+-- that one had none. `error` is the reason why the file cannot be read.
 --
 -- It needs the sqlite3 shell. At the end it deletes its two files in the current directory, migrate_files.tmp.zt and
 -- migrate_files.tmp.sql, with the system's rm.

@@ -11,7 +11,7 @@
   " shown_encoding"
 #define ROWS_SCHEMA "id INTEGER PRIMARY KEY, " ROWS_COLUMNS ", UNIQUE(owner, part)"
 #define ROWS_NAMES "(id, " ROWS_COLUMNS ")"
-#define ROWS_VALUES "(nullif(?1,0),?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18," \
+#define ROWS_VALUES "(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18," \
   "?19,?20,?21,?22,?23,?24,?25,?26,?27,?28)"
 
 enum {
@@ -142,7 +142,8 @@ static int rows_bind_number(sqlite3_stmt *s, int i, sqlite3_int64 n){
 
 /* Bind all columns of a row; parameter i+1 is column i. */
 static int rows_bind(sqlite3_stmt *s, const zt_stored_row *row){
-  int rc = sqlite3_bind_int64(s, ZT_STORED_ID+1, row->id);
+  int rc = row->id ? sqlite3_bind_int64(s, ZT_STORED_ID+1, row->id)
+         : sqlite3_bind_null(s, ZT_STORED_ID+1);
   for(int i=0; i<ZT_ROW_COLUMNS && rc==SQLITE_OK; i++){
     const bool left = i==ZT_ROW_DATA || !row->columns[i]
       || (i==ZT_ROW_SOURCE && sqlite3_value_type(row->columns[i])==SQLITE_BLOB);

@@ -177,6 +177,31 @@ static int supply_add_dense(supply_adding *a, const zt_tensor *t, const zt_dtype
   return supply_add_component(a, data, supply);
 }
 
+/* True if the layout, which is not quantized, has a component of that role. Coordinates have one of
+** two names. */
+static bool supply_has_role(zt_layout_id layout, zt_text role, const char *coords){
+  if( layout!=ZT_LAYOUT_CSR && layout!=ZT_LAYOUT_COO && layout!=ZT_LAYOUT_COO_LINEAR
+   && layout!=ZT_LAYOUT_COO_ROWS ) return zt_text_is(role, "data");
+  return zt_text_is(role, "values") || zt_text_equal(role, zt_text_of(coords))
+      || (layout==ZT_LAYOUT_CSR && zt_text_is(role, "indptr"));
+}
+
+/* Fail if the object has a component besides those of its layout: the new one would lack it. */
+static int supply_check_roles(const supply_adding *a, const zt_object *o){
+  const zt_container *c = a->request->file.container;
+  const uint32_t end = zt_container_first(c, o->index+1);
+  const bool named = supply_component_of(c, o->index, "coords")!=SUPPLY_SEVERAL;
+  for(uint32_t k=zt_container_first(c, o->index); k<end; k++){
+    zt_component extra;
+    zt_container_component(c, o->index, k, ZT_COMPONENT_ROLE, &extra);
+    if( supply_has_role(o->layout, extra.role,
+                        named && o->layout!=ZT_LAYOUT_CSR ? "coords" : "indices") ) continue;
+    return zt_fail(a->err, SQLITE_ERROR, "its layout has no component '%.*s', which the new one"
+                   " would lack; format='dense' leaves it out", zt_shown(extra.role), extra.role.z);
+  }
+  return SQLITE_OK;
+}
+
 /* Add an object whose values are open. */
 static int supply_add_tensor(supply_adding *a, const zt_tensor *t){
   const zt_supply_request *r = a->request;
@@ -185,13 +210,17 @@ static int supply_add_tensor(supply_adding *a, const zt_tensor *t){
     return zt_fail(a->err, SQLITE_ERROR, "%s is complex and cannot become %s", t->dtype->name,
                    as->name);
   }
-  if( r->dense || t->object->layout==ZT_LAYOUT_DENSE ) return supply_add_dense(a, t, as);
+  if( r->dense ) return supply_add_dense(a, t, as);
   switch( t->object->layout ){
+    case ZT_LAYOUT_DENSE:
+      return supply_check_roles(a, t->object) ? a->err->rc : supply_add_dense(a, t, as);
     case ZT_LAYOUT_CSR: case ZT_LAYOUT_CSR_JOINED:
-      return supply_add_named(a, t->object, ZT_LAYOUT_CSR) ? a->err->rc : supply_add_csr(a, t, as);
+      return supply_check_roles(a, t->object) || supply_add_named(a, t->object, ZT_LAYOUT_CSR)
+           ? a->err->rc : supply_add_csr(a, t, as);
     case ZT_LAYOUT_COO: case ZT_LAYOUT_COO_JOINED: case ZT_LAYOUT_COO_LINEAR:
     case ZT_LAYOUT_COO_ROWS:
-      return supply_add_named(a, t->object, ZT_LAYOUT_COO) ? a->err->rc : supply_add_coo(a, t, as);
+      return supply_check_roles(a, t->object) || supply_add_named(a, t->object, ZT_LAYOUT_COO)
+           ? a->err->rc : supply_add_coo(a, t, as);
     case ZT_LAYOUT_CSC: case ZT_LAYOUT_BSR: case ZT_LAYOUT_BSC:
       return zt_fail(a->err, SQLITE_ERROR, "no format holds '%.*s'; format 'dense' writes it dense",
                      zt_shown(t->object->format), t->object->format.z);

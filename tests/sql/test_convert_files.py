@@ -76,6 +76,8 @@ def reasons(db, source, format, o):
     if format == "ztensor-2" and o.format in SPARSE and value(db, "SELECT sum(rule GLOB '*duplicate*') FROM zt_check(?, 'full') WHERE object = ?",
                                                              source, o.name):
         found.append("two stored elements lie in one cell; format 'dense' adds them")
+    if o.format == "dense" and o.components > 1:
+        found.append("its layout has no component '.*', which the new one would lack; format='dense' leaves it out")
     if has_mismatch(db, source, o):
         found.append("its bytes do not have its digest")
     if has_tag(db, source, o):

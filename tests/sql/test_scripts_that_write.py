@@ -15,6 +15,7 @@ CHECKPOINT = ROOT / "tests" / "formats" / "pytorch" / "checkpoints" / "baseline"
 ZSTD = GOLDEN / "v1.2" / "wheel_zstd.zt"
 CSR = GOLDEN / "v1.1" / "wheel_csr.zt"
 MODEL = CONVERTED / "model.zt"
+EXTRA = ROOT / "tests" / "formats" / "ztensor" / "hostile" / "1.2-ok-extra-role.zt"
 
 
 def run(script, cwd, **parameters):
@@ -78,6 +79,17 @@ def test_attributes_come_along_and_stay_behind_where_a_parameter_says_so(tmp_pat
     found, err, code = run("convert.sql", tmp_path, source="a.zt", folder="new")
     assert (found, err, code) == ([{"path": "a.zt", "target": "new/a.zt", "same": 1, "error": None}], "", 0)
     assert ask(of, tmp_path / "new" / "a.zt") == ask(of, tmp_path / "a.zt")
+
+
+def test_a_component_that_no_dense_tensor_has(tmp_path):
+    shutil.copy(EXTRA, tmp_path / "model.zt")
+    before = (tmp_path / "model.zt").read_bytes()
+    error = "object 'w': its layout has no component 'mask', which the new one would lack; format='dense' leaves it out"
+    for script, parameters in (("convert.sql", {"format": "safetensors"}), ("migrate_files.sql", {})):
+        _, err, _ = run(script, tmp_path, source="model.zt", **parameters)
+        assert error in err and (tmp_path / "model.zt").read_bytes() == before
+    found, err, code = run("convert.sql", tmp_path, source="model.zt", format="safetensors", dense="1")
+    assert (found, err, code) == ([{"path": "model.zt", "target": "model.safetensors", "same": 1, "error": None}], "", 0)
 
 
 def test_blocks_of_ggml_become_dense(tmp_path):

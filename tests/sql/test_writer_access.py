@@ -57,13 +57,42 @@ def test_a_table_of_a_database_cannot_write(tmp_path, target):
 
 
 @pytest.mark.parametrize("temp", ["", "TEMP "])
-def test_no_trigger_and_no_view_of_a_database_reaches_it(tmp_path, target, temp):
+def test_no_trigger_writes_to_it(tmp_path, target, temp):
     db = writer(target, tmp_path / "a.db")
     db.execute("CREATE TABLE t(x)")
     with pytest.raises(sqlite3.OperationalError, match="unsafe use of virtual table|no such table: main.out"):
         db.execute(f"CREATE {temp}TRIGGER i AFTER INSERT ON t BEGIN {ROW}; END")
         db.execute("INSERT INTO t VALUES (1)")
     assert not target.exists()
+
+
+def test_temp_views_and_triggers_read_it_and_views_of_a_database_do_not(tmp_path, target):
+    db = writer(target, tmp_path / "a.db")
+    db.execute("CREATE TABLE t(x)")
+    db.execute("CREATE VIEW main.v AS SELECT name FROM out")
+    db.execute("CREATE TEMP VIEW own AS SELECT name FROM out")
+    db.execute("CREATE TEMP TRIGGER i AFTER INSERT ON t WHEN new.x IS NULL BEGIN INSERT INTO t SELECT name FROM out; END")
+    db.execute(f"CREATE TEMP TRIGGER o INSTEAD OF INSERT ON own BEGIN {ROW}; END")
+    db.execute("BEGIN")
+    db.execute(ROW)
+    db.execute("INSERT INTO t VALUES (NULL)")
+    assert rows(db, "SELECT name FROM own") == rows(db, "SELECT x FROM t WHERE x IS NOT NULL") == [("w",)]
+    with pytest.raises(sqlite3.OperationalError, match="no such table: main.out"):
+        rows(db, "SELECT * FROM main.v")
+    with pytest.raises(sqlite3.OperationalError, match="unsafe use of virtual table"):
+        db.execute("INSERT INTO own VALUES ('x')")
+
+
+def test_an_authorizer_may_deny_all_functions(target):
+    db = writer(target)
+    db.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_FUNCTION else sqlite3.SQLITE_OK)
+    db.execute("BEGIN")
+    db.execute(ROW.replace("zeroblob(8)", "x'0000000000000000'"))
+    db.execute("UPDATE out SET name = 'v'")
+    assert rows(db, "SELECT rowid, name FROM out") == [(1, "v")]
+    db.execute("COMMIT")
+    db.set_authorizer(None)
+    assert rows(db, "SELECT object FROM zt_objects(?)", str(target)) == [("v",)]
 
 
 @pytest.mark.parametrize("denied, path", [(sqlite3.SQLITE_CREATE_VTABLE, None), (sqlite3.SQLITE_INSERT, "out")])

@@ -35,6 +35,10 @@ def load(path):
         return file.read()
 
 
+def u64(*numbers):
+    return struct.pack(f"<{len(numbers)}Q", *numbers)
+
+
 # ------------------------------------------------------------------------------------------------- every readable file
 
 FILES = [path for format in corpus.formats() for kind in ("golden", "hostile")
@@ -169,6 +173,32 @@ def test_a_change_of_such_a_row_is_an_error(db, vendor, change):
         code, message = refusal(db, f"UPDATE u SET {change} WHERE name = ?", name)
         assert code == 1 and message.startswith(f"ztensor: v.zt: object '{name}': ") and why in message
     assert load("v.zt") == before
+
+
+EXTRA = {
+    "dense": {"shape": [4], "components": {"data": {"bytes": b"\1\2\3\4"}, "mask": {"bytes": b"\1"}}},
+    "csr": {"shape": [1, 4], "format": "sparse_csr", "components": {
+        "values": {"bytes": b"\7"}, "indices": {"dtype": "u64", "bytes": u64(2)}, "indptr": {"dtype": "u64", "bytes": u64(0, 1)},
+        "coords": {"bytes": b"\1"}}},
+    "coo": {"shape": [4], "format": "sparse_coo", "components": {
+        "values": {"bytes": b"\7"}, "coords": {"dtype": "u64", "bytes": u64(2)}, "indices": {"bytes": b"\1"}}}}
+
+
+@pytest.mark.parametrize("name, extra", [("dense", "mask"), ("csr", "coords"), ("coo", "indices")])
+def test_a_component_that_the_layout_does_not_have(db, name, extra):
+    save("e.zt", writer.write({name: EXTRA[name]}))
+    before = load("e.zt")
+    declare(db, "e.zt", "mode='update'", name="u")
+    declare(db, "new.zt", "digest='sha256'")
+    for sql in ("UPDATE u SET encoding = 'zstd' WHERE name = ?", "INSERT INTO out(name, source) VALUES(?, 'e.zt')"):
+        code, message = refusal(db, sql, name)
+        assert code == 1 and message.endswith(
+            f".zt: object '{name}': its layout has no component '{extra}', which the new one would lack; format='dense' leaves it out")
+    assert load("e.zt") == before
+    db.execute("INSERT INTO out(name, source, format) VALUES(?, 'e.zt', 'dense')", (name,))
+    assert rows(db, "SELECT zt_dense(path, object) FROM zt_objects('new.zt')") == [(b"\1\2\3\4" if name == "dense" else b"\0\0\7\0",)]
+    db.execute("UPDATE u SET name = 'again' WHERE name = ?", (name,))
+    assert value(db, "SELECT data FROM zt_components('e.zt') WHERE object = 'again' AND component = ?", extra) == b"\1"
 
 
 def test_such_rows_are_renamed_deleted_and_get_attributes(db, vendor):
@@ -327,9 +357,6 @@ def test_a_large_alignment_is_no_gap(db, align):
 
 
 # ----------------------------------------------------------------------------------------------------------- shapes
-
-def u64(*numbers):
-    return struct.pack(f"<{len(numbers)}Q", *numbers)
 
 
 @pytest.fixture
