@@ -32,12 +32,11 @@ void zt_encoder_read_roles(const zt_draft *draft, uint32_t object,
 
 void zt_encoder_put_attributes(const zt_draft *draft, uint32_t object, zt_cbor_out *out){
   uint32_t n;
-  zt_draft_attribute *a = zt_draft_sort_attributes(draft, object, zt_encoder_compare_keys, &n,
-                                                   out->err);
-  if( n ){
-    zt_cbor_put_text(out, ZT_TEXT("attributes"));
-    zt_cbor_put_head(out, ZT_CBOR_MAP, n);
-  }
+  zt_draft_attribute *a;
+  if( !zt_draft_has_attributes(draft, object) ) return;
+  a = zt_draft_sort_attributes(draft, object, zt_encoder_compare_keys, &n, out->err);
+  zt_cbor_put_text(out, ZT_TEXT("attributes"));
+  zt_cbor_put_head(out, ZT_CBOR_MAP, n);
   for(uint32_t i=0; i<n && !out->err->rc; i++){
     zt_cbor_put_text(out, a[i].key);
     zt_cbor_put_items(out, a[i].value);

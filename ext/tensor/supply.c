@@ -24,6 +24,10 @@ void zt_supplies_clear(zt_supplies *s){
   s->n = s->capacity = 0;
 }
 
+void zt_supplies_empty(zt_supplies *s){
+  *s = (zt_supplies){ .a = s->a, .capacity = s->capacity, .open = s->open, .context = s->context };
+}
+
 int zt_supplies_add(zt_supplies *s, const zt_supply *supply, uint32_t *number, zt_error *err){
   if( s->n==s->capacity ){
     const uint32_t capacity = s->capacity ? 2*s->capacity : SUPPLY_LEAST;

@@ -55,6 +55,9 @@ typedef struct zt_supplies {
 
 void zt_supplies_clear(zt_supplies *s);
 
+/* Forget all supplies, and keep their memory. */
+void zt_supplies_empty(zt_supplies *s);
+
 /* An object of an open file that a draft is to have. */
 typedef struct zt_supply_request {
   zt_supply_file file;
