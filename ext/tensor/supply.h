@@ -13,6 +13,7 @@
 
 #include "container/draft.h"
 #include "core/output.h"
+#include "tensor/ahead.h"
 #include "tensor/payload.h"
 
 typedef enum zt_supply_kind {
@@ -50,6 +51,7 @@ typedef struct zt_supplies {
   int (*open)(void *context, uint32_t source, zt_supply_file *out, zt_error *err);
   void *context;
   uint32_t reading;        /* 1 and the number of the file that was read last; 0: none was */
+  zt_ahead ahead;          /* Of that file */
   uint32_t kept;           /* 1 and the number of the file of kept objects; 0: there are none */
 } zt_supplies;
 
