@@ -92,6 +92,20 @@ void zt_draft_free(zt_draft *d){
   sqlite3_free(d);
 }
 
+zt_draft *zt_draft_reuse(zt_draft *d){
+  if( d && (d->attributes.n>DRAFT_LEAST || d->bytes.n>DRAFT_BYTES_LEAST) ){
+    zt_draft_free(d);
+    d = NULL;
+  }
+  if( !d ) return NULL;
+  zt_keys_empty(&d->names);
+  zt_keys_empty(&d->keys);
+  d->objects.n = d->components.n = d->attributes.n = d->shapes.n = 0;
+  d->bytes.n = d->digests.n = 0;
+  d->file = (draft_list){ 0, 0 };
+  return d;
+}
+
 /* --- Memory --- */
 
 /* Make room for n more rows of that size. There is memory even if n is 0. */

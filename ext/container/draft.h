@@ -65,6 +65,10 @@ typedef bool (*zt_encoder_keeps)(const zt_container *c, uint32_t object, zt_comp
 zt_draft *zt_draft_new(zt_error *err);
 void zt_draft_free(zt_draft *d);
 
+/* An empty draft in the memory of one that is not needed any more. NULL: there was none, or so much
+** that it was freed. */
+zt_draft *zt_draft_reuse(zt_draft *d);
+
 /* Add an object. A name that another object has is an error (SQLITE_ERROR). */
 int zt_draft_add_object(zt_draft *d, const zt_draft_object *object, uint32_t *number,
                         zt_error *err);

@@ -32,12 +32,11 @@ void zt_encoder_read_roles(const zt_draft *draft, uint32_t object,
 
 void zt_encoder_put_attributes(const zt_draft *draft, uint32_t object, zt_cbor_out *out){
   uint32_t n;
-  zt_draft_attribute *a = zt_draft_sort_attributes(draft, object, zt_encoder_compare_keys, &n,
-                                                   out->err);
-  if( n ){
-    zt_cbor_put_text(out, ZT_TEXT("attributes"));
-    zt_cbor_put_head(out, ZT_CBOR_MAP, n);
-  }
+  zt_draft_attribute *a;
+  if( !zt_draft_has_attributes(draft, object) ) return;
+  a = zt_draft_sort_attributes(draft, object, zt_encoder_compare_keys, &n, out->err);
+  zt_cbor_put_text(out, ZT_TEXT("attributes"));
+  zt_cbor_put_head(out, ZT_CBOR_MAP, n);
   for(uint32_t i=0; i<n && !out->err->rc; i++){
     zt_cbor_put_text(out, a[i].key);
     zt_cbor_put_items(out, a[i].value);
@@ -76,10 +75,27 @@ int zt_encoder_check_manifest(const zt_cbor_out *manifest, zt_error *err){
                  (unsigned long long)manifest->n, (unsigned long long)ZT_MAX_MANIFEST);
 }
 
+/* The file's size behind all components, if those that are encoded take no bytes. */
+static uint64_t encoder_expected(const zt_encoder_run *run){
+  const uint32_t n = zt_draft_objects(run->draft);
+  const uint64_t align = run->options->align;
+  uint64_t size = zt_output_size(run->output);
+  zt_draft_component c;
+  for(uint32_t i=0; i<n; i++){
+    for(uint32_t at=0; (at = zt_draft_next_component(run->draft, i, at, &c))!=0; ){
+      if( c.elsewhere || c.codec!=ZT_CODEC_RAW || c.decoded_length==ZT_DRAFT_UNKNOWN ) continue;
+      if( !zt_add64(size, (align-size%align)%align, &size)
+       || !zt_add64(size, c.decoded_length, &size) ) return UINT64_MAX;
+    }
+  }
+  return size;
+}
+
 int zt_encoder_each(zt_encoder_run *run, zt_encoder_component append, void *context,
                     zt_error *err){
   const uint32_t n = zt_draft_objects(run->draft);
   zt_encoder_roles roles;
+  zt_output_expect(run->output, encoder_expected(run));
   for(uint32_t i=0; i<n && !err->rc; i++){
     const uint32_t object = run->order[i];
     zt_encoder_read_roles(run->draft, object, zt_text_compare, &roles);

@@ -18,7 +18,7 @@ typedef struct digest_algorithm {
   unsigned bit;                               /* ZT_DIGEST_ */
   bool named;                                 /* Users may name it */
   bool prefix;                                /* `0x` may stand before the digits */
-  bool (*open)(zt_digest *d);                 /* NULL: zeros will do */
+  bool (*open)(zt_digest *d);                 /* Again, too. NULL: zeros will do */
   void (*update)(zt_digest *d, zt_span bytes);
   void (*finish)(zt_digest *d, uint8_t *out);
 } digest_algorithm;
@@ -66,6 +66,7 @@ static void digest_crc32_finish(zt_digest *d, uint8_t *out){
 }
 
 static bool digest_sha256_open(zt_digest *d){
+  zt_sha256_free(d->sha256);
   d->sha256 = zt_sha256_new();
   return d->sha256!=NULL;
 }
@@ -81,7 +82,7 @@ static void digest_sha256_finish(zt_digest *d, uint8_t *out){
 #define DIGEST_XXH3_ALIGN ((uintptr_t)64)
 
 static bool digest_xxh3_open(zt_digest *d){
-  d->memory = sqlite3_malloc64(sizeof(*d->xxh3) + DIGEST_XXH3_ALIGN);
+  if( !d->memory ) d->memory = sqlite3_malloc64(sizeof(*d->xxh3) + DIGEST_XXH3_ALIGN);
   if( !d->memory ) return false;
   d->xxh3 = (XXH3_state_t*)(((uintptr_t)d->memory + DIGEST_XXH3_ALIGN-1) & ~(DIGEST_XXH3_ALIGN-1));
   XXH3_INITSTATE(d->xxh3);
@@ -202,6 +203,13 @@ zt_digest *zt_digest_begin(unsigned algorithm, zt_error *err){
   while( d.algorithm->bit!=algorithm ) d.algorithm++;
   digest_start(&d, &out, err);
   return out;
+}
+
+bool zt_digest_restart(zt_digest *d, zt_error *err){
+  d->crc = 0;
+  if( !d->algorithm->open || d->algorithm->open(d) ) return true;
+  zt_fail_nomem(err);
+  return false;
 }
 
 void zt_digest_update(zt_digest *d, zt_span bytes){

@@ -42,6 +42,10 @@ bool zt_digest_new(zt_text name, zt_digest **out, zt_error *err);
 /* Begins to compute the digest of any one ZT_DIGEST_ bit. NULL if memory is short (recorded). */
 zt_digest *zt_digest_begin(unsigned algorithm, zt_error *err);
 
+/* Begins anew, with the same algorithm. False: memory is short (recorded), and it can only be
+** closed. */
+bool zt_digest_restart(zt_digest *d, zt_error *err);
+
 void zt_digest_update(zt_digest *d, zt_span bytes);
 
 /* Returns whether the bytes so far have the digest that the parsed text states. */

@@ -41,7 +41,9 @@ struct zt_output {
                            ** OUTPUT_TOO_BIG; 0: none */
   const char *doing;       /* Its step, static */
   uint64_t written;        /* Offset of the window in the file */
-  uint64_t extent;         /* Size that the system knows of: less than written behind a hole */
+  uint64_t extent;         /* Size that the system knows of: less than written behind a hole, more
+                           ** if that was expected */
+  uint64_t end;            /* Of the bytes in the file that may be others than 0 */
   uint8_t *p;              /* The window. Owned */
   size_t n, capacity;
   uint64_t most;           /* Bytes, at most */
@@ -234,7 +236,8 @@ static int output_may_append(zt_output *o, uint64_t n, zt_error *err){
 static int output_write(zt_output *o, uint64_t offset, zt_span bytes, zt_error *err){
   const int n = zt_os_write(o->file, offset, bytes.p, bytes.n);
   if( n ) return output_break(o, "writing", n, err);
-  if( offset+bytes.n>o->extent ) o->extent = offset+bytes.n;
+  if( offset+bytes.n>o->end ) o->end = offset+bytes.n;
+  if( o->end>o->extent ) o->extent = o->end;
   return SQLITE_OK;
 }
 
@@ -323,7 +326,13 @@ static int output_resize(zt_output *o, uint64_t size, zt_error *err){
   const int n = o->extent==size ? 0 : zt_os_truncate(o->file, size);
   if( n ) return output_break(o, "writing", n, err);
   o->extent = size;
+  if( o->end>size ) o->end = size;
   return SQLITE_OK;
+}
+
+void zt_output_expect(zt_output *o, uint64_t size){
+  if( o->file<0 || o->broken || size<=o->extent || size>o->most ) return;
+  if( zt_os_truncate(o->file, size)==0 ) o->extent = size;
 }
 
 /* Gives the file all of its bytes, also those of a hole at its end. */
@@ -340,6 +349,7 @@ int zt_output_read(zt_output *o, uint64_t offset, void *p, size_t n, zt_error *e
     memcpy(p, o->p+(offset-o->written), n);
     return SQLITE_OK;
   }
+  if( offset+n>o->written && output_flush(o, err) ) return err->rc;
   if( offset+n>o->extent && output_complete(o, err) ) return err->rc;
   if( zt_os_read(o->file, offset, p, n, &error_number)==(int64_t)n ) return SQLITE_OK;
   return output_break(o, "reading back", error_number ? error_number : EIO, err);
@@ -354,7 +364,7 @@ int zt_output_truncate(zt_output *o, uint64_t size, zt_error *err){
   }
   o->n = 0;
   o->written = size;
-  return size<o->extent ? output_resize(o, size, err) : SQLITE_OK;
+  return size<o->end ? output_resize(o, size, err) : SQLITE_OK;
 }
 
 int zt_output_source(zt_output *o, zt_source **out, zt_error *err){

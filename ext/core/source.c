@@ -97,6 +97,13 @@ void zt_source_close(zt_source *s){
   sqlite3_free(s);
 }
 
+zt_source zt_source_with(const zt_source *s, uint64_t offset, zt_span bytes){
+  zt_source out = *s;
+  out.ahead = bytes;
+  out.ahead_at = offset;
+  return out;
+}
+
 /* Sets the shard as the place of the next failure. */
 static zt_error *source_in(const zt_source *s, zt_error *err){
   err->shard = s->shard ? s->path : NULL;
@@ -162,6 +169,10 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
     memcpy(buffer, s->image.p+offset, n);
     return SQLITE_OK;
   }
+  if( offset>=s->ahead_at && zt_claim(s->ahead.n, offset-s->ahead_at, n) ){
+    memcpy(buffer, s->ahead.p+(offset-s->ahead_at), n);
+    return SQLITE_OK;
+  }
   if( s->pool && n>=2*ZT_SOURCE_PART ){
     n_read = source_read_parallel(s, offset, buffer, n, &error_number);
   }else{
@@ -180,7 +191,7 @@ int zt_source_unchanged(zt_source *s, zt_error *err){
   zt_stat now;
   int error_number;
   if( s->outer ) return zt_source_unchanged(s->outer, err);
-  if( s->file<0 ) return SQLITE_OK;
+  if( s->file<0 || s->ahead.n ) return SQLITE_OK;
   error_number = zt_os_fstat(s->file, &now);
   if( error_number ) return zt_fail_os(source_in(s, err), "read", error_number);
   if( !zt_same_state(&now.id, &s->id) ){

@@ -16,6 +16,8 @@ struct zt_source {
   uint64_t base;         /* The range's offset in it */
   zt_file file;          /* -1 for an image and a range */
   zt_span image;
+  zt_span ahead;         /* Bytes of a file that are in memory; n 0: none */
+  uint64_t ahead_at;     /* Their offset */
   uint64_t size;
   zt_identity id;
   zt_pool *pool;         /* Borrowed; NULL: no threads */
@@ -88,6 +90,10 @@ static inline zt_pool *zt_source_pool(const zt_source *s){
 static inline void zt_source_set_shard(zt_source *s){
   s->shard = true;
 }
+
+/* The same file, of which some bytes were read already: all of them were there at once, as the caller
+** asked zt_source_unchanged() of the file itself. Not to be closed; everything is borrowed. */
+zt_source zt_source_with(const zt_source *s, uint64_t offset, zt_span bytes);
 
 /* Copies n bytes at offset into buffer. A failure names the missing bytes, or has the system's
 ** reason. */

@@ -26,6 +26,9 @@ typedef struct zt_writer {
   int first;                     /* Those that were open when the first row came, and still are */
   zt_budget budget;
   zt_draft_rows rows;            /* rows.sources is owned; NULL: no row came yet */
+  zt_draft *draft;               /* Empty, for the next row that is checked; owned. NULL: none, */
+  zt_supplies supplies;          /* and its supplies, owned */
+  bool components;               /* A component of a sparse tensor came: others may join it */
   char *target;                  /* Its absolute path when the first row came; owned */
   zt_output *output;             /* The file, from xSync on; owned */
   bool placed;                   /* And its target is it */

@@ -34,6 +34,7 @@ int zt_writer_begin(zt_writer *w, zt_error *err){
     .drop_attributes = w->arguments.drop_attributes, .budget = &w->budget,
     .sources = zt_write_sources_new(w->connection, w->arguments.path, err)
   };
+  w->supplies = zt_rows_supplies(&w->rows);
   return err->rc;
 }
 
@@ -47,9 +48,13 @@ static void writer_forget(zt_writer *w){
 void zt_writer_end(zt_writer *w){
   writer_forget(w);
   zt_write_sources_free(w->rows.sources);
+  zt_draft_free(w->draft);
+  zt_supplies_clear(&w->supplies);
   sqlite3_free(w->target);
   w->rows.sources = NULL;
+  w->draft = NULL;
   w->target = NULL;
+  w->components = false;
   w->savepoints = 0;
 }
 

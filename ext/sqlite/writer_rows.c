@@ -39,6 +39,8 @@ static const char *const rows_sql[ROWS_STATEMENTS] = {
 struct zt_writer_rows {
   sqlite3 *db;
   char *name;                    /* Owned */
+  uint8_t *place;                /* Owner and part of the row that is being stored. Owned */
+  uint64_t capacity;
   sqlite3_stmt *a[ROWS_STATEMENTS];
 };
 
@@ -87,6 +89,7 @@ void zt_writer_rows_close(zt_writer_rows *r){
   if( !r ) return;
   rows_finalize(r);
   sqlite3_free(r->name);
+  sqlite3_free(r->place);
   sqlite3_free(r);
 }
 
@@ -111,57 +114,93 @@ static int rows_run(sqlite3_stmt *s){
 
 /* --- Places --- */
 
-/* The owner of a name: a byte that tells objects from the file, and the name. */
+/* The owner of a name, of name.n+1 bytes: one that tells objects from the file, and the name. */
+static void rows_put_owner(zt_text name, uint8_t *out){
+  out[0] = name.z!=NULL;
+  if( name.n ) memcpy(out+1, name.z, name.n);
+}
+
+/* Bind an owner to a statement that stays. */
 static int rows_bind_owner(sqlite3_stmt *s, int i, zt_text name){
   uint8_t *owner = sqlite3_malloc64((uint64_t)name.n+1);
   if( !owner ) return SQLITE_NOMEM;
-  owner[0] = name.z!=NULL;
-  if( name.n ) memcpy(owner+1, name.z, name.n);
-  return sqlite3_bind_blob64(s, i, owner, name.z ? name.n+1 : 1, sqlite3_free);
+  rows_put_owner(name, owner);
+  return sqlite3_bind_blob64(s, i, owner, (uint64_t)name.n+1, sqlite3_free);
 }
 
-static int rows_bind_part(sqlite3_stmt *s, int i, const zt_row *row){
+static bool rows_reserve(zt_writer_rows *r, uint64_t n){
+  uint8_t *place = n<=r->capacity ? r->place : sqlite3_realloc64(r->place, n);
+  if( !place ) return false;
+  r->place = place;
+  if( n>r->capacity ) r->capacity = n;
+  return true;
+}
+
+/* Bind owner and part, which stay until the next call. */
+static int rows_bind_place(zt_writer_rows *r, sqlite3_stmt *s, const zt_row *row){
   const bool attribute = row->from==ZT_ROW_FROM_ATTRIBUTE;
   const bool component = row->from==ZT_ROW_FROM_DATA && row->layout!=ZT_LAYOUT_DENSE;
   const zt_text rest = attribute ? row->key : component ? row->role : ZT_TEXT("");
-  char *part = sqlite3_malloc64((uint64_t)rest.n+1);
-  if( !part ) return SQLITE_NOMEM;
-  part[0] = attribute ? 'A' : component ? 'C' : 'T';
-  if( rest.n ) memcpy(part+1, rest.z, rest.n);
-  return sqlite3_bind_text64(s, i, part, (uint64_t)rest.n+1, sqlite3_free, SQLITE_UTF8);
+  const uint64_t owner = (uint64_t)row->name.n+1, part = (uint64_t)rest.n+1;
+  char *text;
+  int rc;
+  if( !rows_reserve(r, owner+part) ) return SQLITE_NOMEM;
+  text = (char*)r->place+owner;
+  rows_put_owner(row->name, r->place);
+  text[0] = attribute ? 'A' : component ? 'C' : 'T';
+  if( rest.n ) memcpy(text+1, rest.z, rest.n);
+  rc = sqlite3_bind_blob64(s, ZT_STORED_OWNER+1, r->place, owner, SQLITE_STATIC);
+  return rc ? rc : sqlite3_bind_text64(s, ZT_STORED_PART+1, text, part, SQLITE_STATIC,
+                                       SQLITE_UTF8);
 }
 
+/* These leave NULL to parameters that were cleared. Texts are the caller's until the statement has
+** run. */
+
 static int rows_bind_text(sqlite3_stmt *s, int i, zt_text text){
-  return text.z ? sqlite3_bind_text64(s, i, text.z, text.n, SQLITE_TRANSIENT, SQLITE_UTF8)
-       : sqlite3_bind_null(s, i);
+  return text.z ? sqlite3_bind_text64(s, i, text.z, text.n, SQLITE_STATIC, SQLITE_UTF8) : SQLITE_OK;
 }
 
 static int rows_bind_number(sqlite3_stmt *s, int i, sqlite3_int64 n){
-  return n<0 ? sqlite3_bind_null(s, i) : sqlite3_bind_int64(s, i, n);
+  return n<0 ? SQLITE_OK : sqlite3_bind_int64(s, i, n);
+}
+
+static int rows_bind_value(sqlite3_stmt *s, int i, sqlite3_value *value){
+  zt_text text;
+  switch( value ? sqlite3_value_type(value) : SQLITE_NULL ){
+    case SQLITE_NULL: return SQLITE_OK;
+    case SQLITE_TEXT:
+      text = zt_value_text(value);
+      return text.z ? rows_bind_text(s, i, text) : SQLITE_NOMEM;
+    default: return sqlite3_bind_value(s, i, value);
+  }
+}
+
+static int rows_bind_columns(sqlite3_stmt *s, sqlite3_value **columns){
+  int rc = SQLITE_OK;
+  for(int i=0; i<ZT_ROW_COLUMNS && rc==SQLITE_OK; i++){
+    const bool image = i==ZT_ROW_SOURCE && columns[i]
+      && sqlite3_value_type(columns[i])==SQLITE_BLOB;
+    if( i!=ZT_ROW_DATA && !image ) rc = rows_bind_value(s, ZT_STORED_COLUMNS+i+1, columns[i]);
+  }
+  return rc;
 }
 
 /* Bind all columns of a row; parameter i+1 is column i. */
-static int rows_bind(sqlite3_stmt *s, const zt_stored_row *row){
+static int rows_bind(zt_writer_rows *r, sqlite3_stmt *s, const zt_stored_row *row){
   int rc = row->id ? sqlite3_bind_int64(s, ZT_STORED_ID+1, row->id)
          : sqlite3_bind_null(s, ZT_STORED_ID+1);
-  for(int i=0; i<ZT_ROW_COLUMNS && rc==SQLITE_OK; i++){
-    const bool left = i==ZT_ROW_DATA || !row->columns[i]
-      || (i==ZT_ROW_SOURCE && sqlite3_value_type(row->columns[i])==SQLITE_BLOB);
-    const int to = ZT_STORED_COLUMNS+i+1;
-    rc = left ? sqlite3_bind_null(s, to) : sqlite3_bind_value(s, to, row->columns[i]);
-  }
   if( rc ) return rc;
-  if( (rc = rows_bind_owner(s, ZT_STORED_OWNER+1, row->row->name))!=0
-   || (rc = rows_bind_part(s, ZT_STORED_PART+1, row->row))!=0
+  if( (rc = rows_bind_columns(s, row->columns))!=0
+   || (rc = rows_bind_place(r, s, row->row))!=0
    || (rc = rows_bind_number(s, ZT_STORED_SOURCE+1, row->source))!=0
    || (rc = rows_bind_number(s, ZT_STORED_OFFSET+1, row->offset))!=0
    || (rc = rows_bind_number(s, ZT_STORED_LENGTH+1, row->length))!=0
    || (rc = sqlite3_bind_int(s, ZT_STORED_LOADED+1, row->loaded))!=0
    || (rc = sqlite3_bind_int(s, ZT_STORED_KEPT+1, row->kept))!=0 ) return rc;
-  rc = row->row->from==ZT_ROW_FROM_ATTRIBUTE || row->bytes==ZT_DRAFT_UNKNOWN
-     ? sqlite3_bind_null(s, ZT_STORED_BYTES+1)
-     : sqlite3_bind_int64(s, ZT_STORED_BYTES+1, (sqlite3_int64)row->bytes);
-  if( rc || (rc = sqlite3_bind_text(s, ZT_STORED_DTYPE+1, row->dtype, -1, SQLITE_STATIC))!=0
+  if( row->row->from!=ZT_ROW_FROM_ATTRIBUTE && row->bytes!=ZT_DRAFT_UNKNOWN
+   && (rc = sqlite3_bind_int64(s, ZT_STORED_BYTES+1, (sqlite3_int64)row->bytes))!=0 ) return rc;
+  if( (rc = sqlite3_bind_text(s, ZT_STORED_DTYPE+1, row->dtype, -1, SQLITE_STATIC))!=0
    || (rc = rows_bind_text(s, ZT_STORED_SHAPE+1, row->shape))!=0
    || (rc = rows_bind_text(s, ZT_STORED_FORMAT+1, row->format))!=0 ) return rc;
   return rows_bind_text(s, ZT_STORED_ENCODING+1, row->encoding);
@@ -181,7 +220,7 @@ int zt_stored_shown(int column){
 int zt_writer_rows_store(zt_writer_rows *r, const zt_stored_row *row, sqlite3_int64 old,
                          bool replace, sqlite3_int64 *id){
   sqlite3_stmt *s = r->a[(old ? ROWS_UPDATE : ROWS_INSERT) + (replace ? 1 : 0)];
-  int rc = rows_bind(s, row);
+  int rc = rows_bind(r, s, row);
   if( rc==SQLITE_OK && old ) rc = sqlite3_bind_int64(s, ZT_STORED_COUNT+1, old);
   if( rc==SQLITE_OK ) rc = rows_run(s);
   else sqlite3_reset(s);

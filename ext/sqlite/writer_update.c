@@ -201,8 +201,6 @@ typedef struct writer_storing {
   zt_writer *w;
   zt_row row;
   zt_stored_row stored;
-  zt_draft *draft;
-  zt_supplies supplies;
   char *shape;
   uint8_t *bytes;                /* Owned; NULL: the row's are the caller's */
   bool replace;
@@ -210,6 +208,12 @@ typedef struct writer_storing {
 } writer_storing;
 
 /* --- Checks --- */
+
+/* True if another row with bytes of the object could only be a whole tensor, as this one is: then
+** they have the same place, and the table refuses or replaces one of them. */
+static bool writer_is_alone(const writer_storing *s, sqlite3_int64 old){
+  return s->row.from==ZT_ROW_FROM_SOURCE && !s->w->components && old==0 && s->stored.id==0;
+}
 
 /* A row with bytes of an object of that name is there: a component may join others. An UPDATE
 ** changes the shape of one after the other: COMMIT compares those that stay with their object. */
@@ -222,7 +226,8 @@ static int writer_check_other(writer_storing *storing, sqlite3_int64 old, zt_err
   sqlite3_stmt *s;
   zt_text format, shape;
   const char *part;
-  if( row->from==ZT_ROW_FROM_ATTRIBUTE ) return SQLITE_OK;
+  if( row->from==ZT_ROW_FROM_ATTRIBUTE || writer_is_alone(storing, old) ) return SQLITE_OK;
+  w->components |= component;
   s = zt_writer_rows_other(w->stored, row->name, old, &rc);
   if( !s ) return rc ? zt_writer_fail(w, rc, err) : SQLITE_OK;
   part = (const char*)sqlite3_column_text(s, ZT_STORED_PART);
@@ -284,11 +289,10 @@ static int writer_check(writer_storing *s, zt_error *err){
   if( s->row.from==ZT_ROW_FROM_ATTRIBUTE ){
     return zt_row_check(&w->rows, &s->row, NULL, NULL, object, err);
   }
-  s->draft = zt_draft_new(err);
-  s->supplies = zt_rows_supplies(&w->rows);
-  if( !s->draft || zt_row_add(&w->rows, &s->row, s->draft, &s->supplies, &object, err)
-   || zt_row_check(&w->rows, &s->row, s->draft, &s->supplies, object, err) ) return err->rc;
-  return writer_describe(s->draft, object, &s->stored, &s->shape, err);
+  if( !w->draft && !(w->draft = zt_draft_new(err)) ) return err->rc;
+  if( zt_row_add(&w->rows, &s->row, w->draft, &w->supplies, &object, err)
+   || zt_row_check(&w->rows, &s->row, w->draft, &w->supplies, object, err) ) return err->rc;
+  return writer_describe(w->draft, object, &s->stored, &s->shape, err);
 }
 
 /* Read bytes that an UPDATE leaves alone: they must fit its other columns, too. */
@@ -346,8 +350,11 @@ static int writer_insert(writer_storing *s, sqlite3_int64 old, sqlite3_int64 *id
     return zt_fail(err, SQLITE_CONSTRAINT, "there is an attribute '%.*s'", zt_shown(s->row.key),
                    s->row.key.z);
   }
-  return zt_fail(err, SQLITE_CONSTRAINT, "there is a %s", extended==SQLITE_CONSTRAINT_UNIQUE
-                 ? "component of this name" : "row of this rowid");
+  if( extended!=SQLITE_CONSTRAINT_UNIQUE ){
+    return zt_fail(err, SQLITE_CONSTRAINT, "there is a row of this rowid");
+  }
+  return zt_fail(err, SQLITE_CONSTRAINT, "there is %s of this name",
+                 s->row.from==ZT_ROW_FROM_SOURCE ? "an object" : "a component");
 }
 
 /* The object's name in the source, which a later name does not change. */
@@ -413,8 +420,8 @@ int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_
   }
   zt_writer_rows_reset(w->stored);
   zt_row_clear(&s.row);
-  zt_draft_free(s.draft);
-  zt_supplies_clear(&s.supplies);
+  w->draft = zt_draft_reuse(w->draft);
+  zt_supplies_empty(&w->supplies);
   sqlite3_free(s.shape);
   sqlite3_free(s.bytes);
   writer_values_clear(&v);

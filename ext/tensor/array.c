@@ -79,7 +79,9 @@ int zt_array_open_of(const zt_payload *p, uint64_t length, const char *rule, zt_
   if( zt_array_dtype(p, &dtype, err) || zt_array_open_part(p, dtype, 0, length, out, err) ){
     return err->rc;
   }
-  if( zt_array_measure(p, &bytes, err) ) return err->rc;
+  array_enter(out->role, err);
+  if( zt_stream_is_known(out->stream) ? zt_stream_length(out->stream, &bytes, err)
+    : zt_array_measure(p, &bytes, err) ) return err->rc;   /* Which decodes apart from it */
   array_enter(out->role, err);
   if( !zt_dtype_size(dtype, length, &needed) ){
     return zt_break(err, rule, "%llu elements of %s are more than 2^64 bytes", length, dtype->name);

@@ -32,7 +32,7 @@ struct zt_part {
   zt_budget *budget;
   uint64_t offset;         /* Where the stored bytes begin */
   uint64_t decoded, polled;
-  zt_digest *digest, *xxh3, *crc32;   /* Owned; NULL: not wanted */
+  zt_digest *digest, *xxh3, *crc32;   /* The room's; NULL: not wanted */
   zt_tasks tasks;
   part_slot *slots;        /* The room's; NULL: the bytes are stored as they are */
   uint32_t nSlot, oldest, filling;
@@ -42,7 +42,15 @@ struct zt_part {
 
 /* --- Room --- */
 
+/* A digest that one part after the other computes anew. */
+typedef struct part_digest {
+  unsigned algorithm;
+  zt_digest *digest;       /* Owned; NULL: none yet */
+} part_digest;
+
 struct zt_part_room {
+  zt_part part;            /* The one that is open */
+  part_digest digest, xxh3, crc32;
   const zt_frames *frames; /* Whose sizes the slots have */
   part_slot *slots;        /* Owned; NULL: none yet */
   uint32_t n;
@@ -55,26 +63,31 @@ zt_part_room *zt_part_room_new(zt_error *err){
   return room;
 }
 
-static void part_room_clear(zt_part_room *room){
+static void part_room_clear_slots(zt_part_room *room){
   for(uint32_t i=0; i<room->n; i++){
     zt_window_free(room->slots[i].in);
     zt_window_free(room->slots[i].out);
     sqlite3_free(room->slots[i].memory.p);
   }
   sqlite3_free(room->slots);
-  *room = (zt_part_room){ .n = 0 };
+  room->slots = NULL;
+  room->frames = NULL;
+  room->n = 0;
 }
 
 void zt_part_room_free(zt_part_room *room){
   if( !room ) return;
-  part_room_clear(room);
+  part_room_clear_slots(room);
+  zt_digest_close(room->digest.digest);
+  zt_digest_close(room->xxh3.digest);
+  zt_digest_close(room->crc32.digest);
   sqlite3_free(room);
 }
 
 /* Have n slots for such frames. */
 static int part_room_fit(zt_part_room *room, const zt_frames *frames, uint32_t n, zt_error *err){
   if( room->frames==frames && room->n==n ) return SQLITE_OK;
-  part_room_clear(room);
+  part_room_clear_slots(room);
   room->slots = sqlite3_malloc64(n*sizeof(*room->slots));
   if( !room->slots ) return zt_fail_nomem(err);
   memset(room->slots, 0, n*sizeof(*room->slots));
@@ -120,27 +133,34 @@ static int part_open_frames(zt_part *p, zt_part_room *room, zt_error *err){
   return part_open_slot(p, &p->slots[0], err);
 }
 
-static bool part_begin_digest(unsigned algorithm, bool wanted, zt_digest **out, zt_error *err){
+static bool part_begin_digest(part_digest *d, unsigned algorithm, bool wanted, zt_digest **out,
+                              zt_error *err){
   if( !wanted ) return true;
-  *out = zt_digest_begin(algorithm, err);
+  if( d->digest && d->algorithm==algorithm ){
+    if( !zt_digest_restart(d->digest, err) ) return false;
+  }else{
+    zt_digest_close(d->digest);
+    d->algorithm = algorithm;
+    d->digest = zt_digest_begin(algorithm, err);
+  }
+  *out = d->digest;
   return *out!=NULL;
 }
 
 int zt_part_open(const zt_part_options *options, zt_part_room *room, zt_output *output,
                  zt_budget *budget, zt_part **out, zt_error *err){
-  zt_part *p = sqlite3_malloc64(sizeof(*p));
+  zt_part *p = &room->part;
   bool shared;
   *out = NULL;
-  if( !p ) return zt_fail_nomem(err);
   *p = (zt_part){
     .options = *options, .output = output, .budget = budget, .offset = zt_output_size(output)
   };
   if( options->codec!=ZT_CODEC_RAW ) p->frames = zt_frames_of(options->codec);
   assert( options->codec==ZT_CODEC_RAW || p->frames );
   shared = options->digest==ZT_DIGEST_XXH3 && !(p->frames && options->digest_of_decoded);
-  if( part_begin_digest(options->digest, options->digest!=0, &p->digest, err)
-   && part_begin_digest(ZT_DIGEST_XXH3, options->xxh3 && !shared, &p->xxh3, err)
-   && part_begin_digest(ZT_DIGEST_CRC32, options->crc32, &p->crc32, err)
+  if( part_begin_digest(&room->digest, options->digest, options->digest!=0, &p->digest, err)
+   && part_begin_digest(&room->xxh3, ZT_DIGEST_XXH3, options->xxh3 && !shared, &p->xxh3, err)
+   && part_begin_digest(&room->crc32, ZT_DIGEST_CRC32, options->crc32, &p->crc32, err)
    && (!p->frames || part_open_frames(p, room, err)==SQLITE_OK) ){
     *out = p;
     return SQLITE_OK;
@@ -153,11 +173,7 @@ void zt_part_close(zt_part *p){
   if( !p ) return;
   if( p->slots ) zt_pool_abandon(&p->tasks);
   for(uint32_t i=0; p->slots && i<p->nSlot; i++) zt_error_clear(&p->slots[i].err);
-  zt_digest_close(p->digest);
-  zt_digest_close(p->xxh3);
-  zt_digest_close(p->crc32);
   sqlite3_free(p->lengths);
-  sqlite3_free(p);
 }
 
 /* --- Bytes --- */

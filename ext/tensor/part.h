@@ -10,7 +10,7 @@
 
 typedef struct zt_part zt_part;
 
-/* Memory for frames, which one part after the other uses. NULL: out of memory. */
+/* Memory of parts, frames and digests, which one part after the other uses. NULL: out of memory. */
 typedef struct zt_part_room zt_part_room;
 zt_part_room *zt_part_room_new(zt_error *err);
 void zt_part_room_free(zt_part_room *room);
@@ -24,7 +24,7 @@ typedef struct zt_part_options {
   bool xxh3, crc32;        /* Fields of zt_stored that are wanted */
 } zt_part_options;
 
-/* Begin. Room and output are borrowed until the part is closed. */
+/* Begin. Room and output are borrowed until the part is closed: a room has one part at a time. */
 int zt_part_open(const zt_part_options *options, zt_part_room *room, zt_output *output,
                  zt_budget *budget, zt_part **out, zt_error *err);
 

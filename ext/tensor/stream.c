@@ -272,6 +272,10 @@ int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t
   return err->rc;
 }
 
+bool zt_stream_is_known(const zt_stream *s){
+  return s->known;
+}
+
 int zt_stream_length(zt_stream *s, uint64_t *out, zt_error *err){
   size_t got;
   if( !s->known ) zt_stream_read(s, UINT64_MAX, NULL, 0, &got, err);

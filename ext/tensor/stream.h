@@ -33,7 +33,8 @@ int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t
 ** one more than these, which meets the end. */
 size_t zt_stream_piece(const zt_stream *s);
 
-/* Return the decoded length. This decodes if only decoding shows it. */
+/* Return the decoded length. This decodes if only decoding shows it: if it is not known yet. */
 int zt_stream_length(zt_stream *s, uint64_t *out, zt_error *err);
+bool zt_stream_is_known(const zt_stream *s);
 
 #endif

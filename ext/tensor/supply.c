@@ -20,8 +20,16 @@
 
 void zt_supplies_clear(zt_supplies *s){
   sqlite3_free(s->a);
+  zt_ahead_clear(&s->ahead);
   s->a = NULL;
   s->n = s->capacity = 0;
+}
+
+void zt_supplies_empty(zt_supplies *s){
+  zt_ahead_leave(&s->ahead);
+  *s = (zt_supplies){
+    .a = s->a, .capacity = s->capacity, .open = s->open, .context = s->context, .ahead = s->ahead
+  };
 }
 
 int zt_supplies_add(zt_supplies *s, const zt_supply *supply, uint32_t *number, zt_error *err){
@@ -374,6 +382,8 @@ typedef struct supply_reading {
   const zt_supply *supply;
   zt_supply_file file;
   const zt_object *object;
+  zt_component component;  /* Unless there are several */
+  zt_source ahead;         /* The file with bytes that are in memory */
   zt_budget *budget;
   void (*take)(void *context, zt_span bytes);
   void *context;
@@ -591,24 +601,24 @@ static int supply_check_digest(const supply_reading *r, const zt_payload *p){
 }
 
 /* Begin to compute the digest of a component's bytes as they go by, or check it at once. */
-static int supply_begin_digest(supply_reading *r, uint32_t k){
-  zt_component c;
-  const zt_payload p = supply_payload(r->file, r->object, &c, r->budget);
-  zt_container_component(r->file.container, r->object->index, k, ZT_COMPONENT_ALL, &c);
-  if( !c.digest.z ) return SQLITE_OK;
-  if( r->supply->kind==ZT_SUPPLY_STORED && !supply_is_digested_as_stored(&c)
-   && (c.codec==ZT_CODEC_UNKNOWN || c.fault) ) return SQLITE_OK;   /* No one can check it */
-  if( !supply_is_digested(r, &c) ) return supply_check_digest(r, &p);
-  zt_digest_open(c.digest, c.digests, &r->digest, r->err);
+static int supply_begin_digest(supply_reading *r, const zt_component *c){
+  const zt_payload p = supply_payload(r->file, r->object, c, r->budget);
+  if( !c->digest.z ) return SQLITE_OK;
+  if( r->supply->kind==ZT_SUPPLY_STORED && !supply_is_digested_as_stored(c)
+   && (c->codec==ZT_CODEC_UNKNOWN || c->fault) ) return SQLITE_OK;   /* No one can check it */
+  if( !supply_is_digested(r, c) ) return supply_check_digest(r, &p);
+  zt_digest_open(c->digest, c->digests, &r->digest, r->err);
   return r->err->rc;
 }
 
 static int supply_begin_digests(supply_reading *r){
   const zt_container *c = r->file.container;
   const uint32_t end = zt_container_first(c, r->object->index+1);
-  if( r->supply->component!=SUPPLY_SEVERAL ) return supply_begin_digest(r, r->supply->component);
+  zt_component component;
+  if( r->supply->component!=SUPPLY_SEVERAL ) return supply_begin_digest(r, &r->component);
   for(uint32_t k=zt_container_first(c, r->object->index); k<end && !r->err->rc; k++){
-    supply_begin_digest(r, k);
+    zt_container_component(c, r->object->index, k, ZT_COMPONENT_ALL, &component);
+    supply_begin_digest(r, &component);
   }
   return r->err->rc;
 }
@@ -633,22 +643,15 @@ static int supply_read_window(supply_reading *r, zt_output *spool){
 }
 
 static int supply_read_file(supply_reading *r){
-  zt_component c;
-  const zt_payload p = supply_payload(r->file, r->object, &c, r->budget);
+  const zt_payload p = supply_payload(r->file, r->object, &r->component, r->budget);
   if( supply_begin_digests(r) ) return r->err->rc;
-  if( r->supply->kind==ZT_SUPPLY_STORED ){
-    supply_read_window(r, NULL);
-  }else if( r->supply->kind==ZT_SUPPLY_CONTENT ){
-    zt_container_component(r->file.container, r->object->index, r->supply->component,
-                           ZT_COMPONENT_ALL, &c);
-    supply_read_content(r, &p);
-  }else{
-    supply_read_tensor(r);
+  switch( r->supply->kind ){
+    case ZT_SUPPLY_STORED: supply_read_window(r, NULL); break;
+    case ZT_SUPPLY_CONTENT: supply_read_content(r, &p); break;
+    default: supply_read_tensor(r); break;
   }
   if( !r->err->rc && r->digest && !zt_digest_matches(r->digest) ){
-    zt_container_component(r->file.container, r->object->index, r->supply->component,
-                           ZT_COMPONENT_ROLE, &c);
-    supply_fail_digest(&c, r->err);
+    supply_fail_digest(&r->component, r->err);
   }
   return r->err->rc;
 }
@@ -658,6 +661,7 @@ int zt_supplies_unchanged(zt_supplies *s, zt_error *err){
   zt_supply_file file;
   if( s->reading==0 || s->open(s->context, s->reading-1, &file, err) ) return err->rc;
   s->reading = 0;
+  zt_ahead_leave(&s->ahead);
   err->path = zt_source_name(file.source);
   err->object.z = err->component.z = NULL;
   if( zt_source_unchanged(file.source, err)==SQLITE_OK ) *err = place;
@@ -692,6 +696,11 @@ int zt_supply_read(zt_supplies *s, uint32_t number, unsigned rules, zt_budget *b
   err->path = zt_source_name(r.file.source);
   err->object = object.name;
   err->component.z = NULL;
+  if( supply->component!=SUPPLY_SEVERAL ){
+    zt_container_component(r.file.container, supply->object, supply->component, ZT_COMPONENT_ALL,
+                           &r.component);
+    if( zt_ahead_has(&s->ahead, r.file.source, &r.component, &r.ahead) ) r.file.source = &r.ahead;
+  }
   supply_read_file(&r);
   zt_digest_close(r.digest);
   if( !err->rc ) *err = place;

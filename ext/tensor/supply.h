@@ -13,6 +13,7 @@
 
 #include "container/draft.h"
 #include "core/output.h"
+#include "tensor/ahead.h"
 #include "tensor/payload.h"
 
 typedef enum zt_supply_kind {
@@ -50,10 +51,14 @@ typedef struct zt_supplies {
   int (*open)(void *context, uint32_t source, zt_supply_file *out, zt_error *err);
   void *context;
   uint32_t reading;        /* 1 and the number of the file that was read last; 0: none was */
+  zt_ahead ahead;          /* Of that file */
   uint32_t kept;           /* 1 and the number of the file of kept objects; 0: there are none */
 } zt_supplies;
 
 void zt_supplies_clear(zt_supplies *s);
+
+/* Forget all supplies, and keep their memory. */
+void zt_supplies_empty(zt_supplies *s);
 
 /* An object of an open file that a draft is to have. */
 typedef struct zt_supply_request {

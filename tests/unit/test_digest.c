@@ -284,6 +284,29 @@ TEST(test_the_text_of_known_values){
   }
 }
 
+TEST(test_a_digest_begins_anew){
+  static const unsigned algorithms[] = { ZT_DIGEST_CRC32C, ZT_DIGEST_SHA256, ZT_DIGEST_XXH3, ZT_DIGEST_CRC32, ZT_DIGEST_XXH3_128 };
+  const zt_span bytes = { (const uint8_t*)"123456789", 9 };
+  for(size_t i=0; i<COUNT(algorithms); i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_digest *d = zt_digest_begin(algorithms[i], &err);
+    char first[ZT_DIGEST_TEXT], again[ZT_DIGEST_TEXT];
+    zt_digest_update(d, bytes);
+    zt_digest_text(d, first);
+    assert_true(zt_digest_restart(d, &err));
+    zt_digest_update(d, bytes);
+    zt_digest_text(d, again);
+    assert_string_equal(first, again);
+    assert_true(zt_digest_restart(d, &err));   /* In the middle, too */
+    zt_digest_update(d, bytes);
+    assert_true(zt_digest_restart(d, &err));
+    zt_digest_update(d, bytes);
+    zt_digest_text(d, again);
+    assert_string_equal(first, again);
+    zt_digest_close(d);
+  }
+}
+
 /* The bytes over which xxHash checks itself. */
 #define SANITY 2367
 static const size_t sanity_pieces[] = { 1, 3, 16, 63, 64, 65, 255, 256, 257, 1024, SANITY };

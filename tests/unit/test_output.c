@@ -274,7 +274,7 @@ static void compare_steps(zt_output *o, uint64_t seed){
   for(int step=0; step<600; step++){
     size_t some = random_below(&seed, (size_t)1<<random_below(&seed, 20)), at = n ? random_below(&seed, n) : 0;
     const size_t within = n-at<some ? n-at : some;
-    switch( random_below(&seed, 7) ){
+    switch( random_below(&seed, 8) ){
       case 0: case 1:
         if( some>most-n ) break;
         zt_output_append(o, (zt_span){ random+step, some }, &err);
@@ -307,6 +307,9 @@ static void compare_steps(zt_output *o, uint64_t seed){
         if( random_below(&seed, 4) ) break;
         zt_output_truncate(o, at, &err);
         n = at;
+        break;
+      case 7:
+        zt_output_expect(o, random_below(&seed, most));
         break;
     }
     assert_succeeded(&err, "step");
@@ -356,6 +359,20 @@ FOLDER_TEST(a_hole_takes_no_space){
   assert_int_equal(stat(target, &s), 0);
   assert_true((uint64_t)s.st_size==((uint64_t)2<<40)+3);
   assert_true(s.st_blocks<=64);
+  zt_output_close(o);
+}
+
+FOLDER_TEST(a_size_that_is_expected_is_not_the_size){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *o = begin(ZT_OUTPUT_CREATE);
+  struct stat s;
+  zt_output_append(o, text("abc"), &err);
+  zt_output_expect(o, (uint64_t)1<<40);
+  zt_output_expect(o, UINT64_MAX);   /* No file may have so many */
+  assert_int_equal(zt_output_size(o), 3);
+  assert_int_equal(zt_output_place(o, &err), SQLITE_OK);
+  assert_int_equal(stat(target, &s), 0);
+  assert_int_equal(s.st_size, 3);
   zt_output_close(o);
 }
 
