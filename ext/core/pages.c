@@ -15,21 +15,36 @@ void zt_pages_close(zt_pages *pages){
   *pages = (zt_pages){ 0 };
 }
 
+/* Returns the place of a page, or else that of the page in its set that was not used longest. The
+** parts of a file are often at distances of powers of two, hence the product. All pages of a small
+** file have places of their own. */
+static size_t pages_place(const zt_pages *pages, uint64_t number){
+  const size_t sets = ZT_PAGES/ZT_PAGES_SET;
+  const size_t set = (size_t)((number*UINT64_C(0x9E3779B97F4A7C15))>>60)%sets*ZT_PAGES_SET;
+  size_t place = set;
+  if( pages->size<=ZT_PAGES*ZT_PAGE ) return (size_t)number;
+  for(size_t i=set; i<set+ZT_PAGES_SET; i++){
+    if( pages->held[i]==number+1 ) return i;
+    if( pages->used[i]<pages->used[place] ) place = i;
+  }
+  return place;
+}
+
 /* Returns the page of that number, from the source if it is not held. NULL after a failure. */
 static const uint8_t *pages_get(zt_pages *pages, uint64_t number){
-  const size_t place = (size_t)(number%ZT_PAGES);
+  const size_t place = pages_place(pages, number);
   const uint64_t at = number*ZT_PAGE;
   const size_t n = pages->size-at<ZT_PAGE ? (size_t)(pages->size-at) : ZT_PAGE;
   uint8_t *page;
   if( !pages->p ){
-    const uint64_t all = pages->size/ZT_PAGE+1;
-    pages->p = sqlite3_malloc64((all<ZT_PAGES ? all : ZT_PAGES)*ZT_PAGE);
+    pages->p = sqlite3_malloc64(pages->size<ZT_PAGES*ZT_PAGE ? pages->size : ZT_PAGES*ZT_PAGE);
     if( !pages->p ){
       zt_fail_nomem(pages->err);
       return NULL;
     }
   }
   page = pages->p+place*ZT_PAGE;
+  pages->used[place] = ++pages->clock;
   if( pages->held[place]==number+1 ) return page;
   pages->held[place] = 0;
   if( zt_interrupt_check(pages->interrupt, pages->err)

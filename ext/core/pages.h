@@ -1,7 +1,7 @@
 /*
-** Bytes of a source in any order, few at a time: pages of a file stay in memory, each at a place
-** that its number decides; an image is read in place. For metadata between bytes of tensors.
-** Interface to code in pages.c.
+** Bytes of a source in any order, few at a time. Pages of a file stay in memory, each in a set that
+** its number decides, until pages of that set are read that were used later. An image is read in
+** place. For metadata between bytes of tensors. Interface to code in pages.c.
 */
 #ifndef ZT_CORE_PAGES_H
 #define ZT_CORE_PAGES_H
@@ -10,7 +10,8 @@
 #include "core/source.h"
 
 #define ZT_PAGE ((size_t)4 << 10)
-#define ZT_PAGES 64
+#define ZT_PAGES 64              /* In memory, */
+#define ZT_PAGES_SET 4           /* and those of a set */
 
 typedef struct zt_pages {
   zt_source *source;
@@ -20,6 +21,8 @@ typedef struct zt_pages {
   const uint8_t *image;           /* All of an image; NULL: a file */
   uint8_t *p;                     /* Owned; NULL until needed */
   uint64_t held[ZT_PAGES];        /* Number of each page plus 1; 0: none */
+  uint64_t used[ZT_PAGES];        /* When each page was used last */
+  uint64_t clock;
 } zt_pages;
 
 /* Opens them without reading. zt_pages_close() must follow. */

@@ -21,6 +21,7 @@
 #define TFLITE "tests/formats/tflite/"
 #define ARCHIVE "tests/formats/archive/"
 #define PICKLE "tests/formats/pickle/"
+#define MSGPACK "tests/formats/msgpack/"
 #define SMALL V12 "wheel_save_file.zt"
 #define TYPED " WHERE type NOT GLOB 'acme*'"
 
@@ -232,6 +233,16 @@ static const oom_case cases[] = {
   { .sql = "SELECT zt_manifest('" TFLITE "golden/hand_blocks.tflite'), zt_manifest(?1)", .image = TFLITE "golden/hand_behind.tflite" },
   { .sql = "SELECT * FROM zt_check('" TFLITE "hostile/external-missing.tflite', 'full')" },
   { .sql = "SELECT rule, message FROM zt_check('" TFLITE "hostile/names-large.tflite')" },
+  /* msgpack */
+  { .sql = "SELECT *, source FROM zt_files('" MSGPACK "golden/hand_leaves.msgpack')" },
+  { .sql = "SELECT *, source, on_error FROM zt_objects(?1)", .image = MSGPACK "golden/hand_leaves.msgpack" },
+  { .sql = "SELECT *, data, hash FROM zt_components('" MSGPACK "golden/hand_chunks.msgpack')" },
+  { .sql = "SELECT stored FROM zt_components('" MSGPACK "golden/hand_chunks.msgpack')", .error = "its stored bytes are in several places" },
+  { .sql = "SELECT object, zt_dense(path, object), zt_value(path, object, 1, 5) FROM zt_objects('" MSGPACK "golden/hand_chunks.msgpack') WHERE rank = 2" },
+  { .sql = "SELECT * FROM zt_attributes('" MSGPACK "golden/train_state.msgpack')" },
+  { .sql = "SELECT zt_manifest('" MSGPACK "golden/hand_wide.msgpack'), zt_manifest(?1)", .image = MSGPACK "golden/chunked.msgpack" },
+  { .sql = "SELECT * FROM zt_check('" MSGPACK "hostile/chunks-of-two-types.msgpack', 'full')" },
+  { .sql = "SELECT rule, message FROM zt_check('" MSGPACK "hostile/key-nul.msgpack')" },
 
   { .sql = "SELECT zt_threads(3), zt_threads() FROM zt_files('" ONNX "golden/raw.onnx')" },
 

@@ -131,7 +131,7 @@ TEST(test_drivers_say_all_that_there_is_to_say){
 }
 
 TEST(test_names_of_files){
-  static const char *const names[] = { "a.zt", "b.safetensors", "c.gguf", "d.pt", "pytorch_model-00001-of-00002.bin", "e.onnx" };
+  static const char *const names[] = { "a.zt", "b.safetensors", "c.gguf", "d.pt", "pytorch_model-00001-of-00002.bin", "e.onnx", "f.tflite", "g.msgpack" };
   static const char *const others[] = { "a.ztx", "zt", "weights.bin", "c.GGUF", "e.onnx.txt" };
   for(size_t i=0; i<COUNT(names); i++) check( zt_container_files(names[i]), "%s", names[i] );
   for(size_t i=0; i<COUNT(others); i++) check( !zt_container_files(others[i]), "%s", others[i] );
