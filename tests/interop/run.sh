@@ -63,7 +63,7 @@ foreign "$build/safetensors/bin/python" safetensors
 environment gguf gguf==0.19.0 numpy==2.2.6
 foreign "$build/gguf/bin/python" gguf
 environment numpy numpy==2.2.6 scipy==1.15.3
-foreign "$build/numpy/bin/python" npy npz
+foreign "$build/numpy/bin/python" npy npz matlab tensorflow
 environment onnx onnx==1.23.2 numpy==2.2.6 ml_dtypes==0.6.0
 foreign "$build/onnx/bin/python" onnx
 # Not PyPI's torch, which comes with gigabytes of CUDA
