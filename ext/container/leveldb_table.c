@@ -30,6 +30,7 @@
 
 #include "container/container.h"
 #include "core/digest.h"
+#include "core/grow.h"
 #include "core/host.h"
 #include "core/snappy.h"
 
@@ -68,6 +69,10 @@ typedef struct leveldb_handle {
 
 /* Read a varint at *at. False if it does not end within the n bytes, or within 64 bits. */
 static bool leveldb_varint(const uint8_t *p, size_t n, size_t *at, uint64_t *out){
+  if( *at<n && p[*at]<0x80 ){
+    *out = p[(*at)++];
+    return true;
+  }
   *out = 0;
   for(unsigned shift=0; *at<n && shift<64; shift+=7){
     const uint8_t byte = p[(*at)++];
@@ -130,9 +135,8 @@ static bool leveldb_decode(zt_leveldb *t, leveldb_handle h, zt_leveldb_block *b)
 }
 
 static void leveldb_drop(zt_leveldb_block *b){
-  sqlite3_free(b->stored);
   sqlite3_free(b->decoded);
-  b->stored = b->decoded = NULL;
+  b->decoded = NULL;
   b->p = NULL;
   b->n = b->at = 0;
   b->begun = false;
@@ -151,12 +155,14 @@ static bool leveldb_cut_restarts(zt_leveldb *t, leveldb_handle h, zt_leveldb_blo
 }
 
 static bool leveldb_read(zt_leveldb *t, leveldb_handle h, zt_leveldb_block *b){
+  uint8_t *p;
   leveldb_drop(b);
   if( zt_interrupt_check(t->interrupt, t->err) ) return false;
   if( h.offset<t->behind || h.size>UINT64_MAX-LEVELDB_TRAILER
    || !zt_claim(t->end, h.offset, h.size+LEVELDB_TRAILER) ) return leveldb_fail_range(t, h);
-  b->stored = sqlite3_malloc64(h.size+LEVELDB_TRAILER);
-  if( !b->stored ) return !zt_fail_nomem(t->err);
+  p = zt_grow(b->stored, &b->capacity, h.size+LEVELDB_TRAILER, 1, t->err);
+  if( !p ) return false;
+  b->stored = p;
   return !zt_source_read(t->source, h.offset, b->stored, (size_t)h.size+LEVELDB_TRAILER, t->err)
       && leveldb_check(t, h, b->stored) && leveldb_decode(t, h, b)
       && leveldb_cut_restarts(t, h, b);
@@ -187,6 +193,8 @@ int zt_leveldb_open(zt_source *source, const zt_interrupt *interrupt, zt_leveldb
 void zt_leveldb_close(zt_leveldb *t){
   leveldb_drop(&t->index);
   leveldb_drop(&t->block);
+  sqlite3_free(t->index.stored);
+  sqlite3_free(t->block.stored);
   sqlite3_free(t->index.key);
   sqlite3_free(t->block.key);
 }
@@ -195,17 +203,14 @@ void zt_leveldb_close(zt_leveldb *t){
 static bool leveldb_set_key(zt_leveldb *t, zt_leveldb_block *b, size_t shared, zt_span own){
   const size_t old = b->key_n-shared, n = old<own.n ? old : own.n;
   const int order = n ? memcmp(own.p, b->key+shared, n) : 0;
+  uint8_t *p;
   if( b->keyed && (order<0 || (order==0 && own.n<=old)) ){
     zt_break(t->err, "LT8", "a key does not sort behind the key before it");
     return false;
   }
-  if( shared+own.n>b->key_capacity ){
-    const size_t room = 2*(shared+own.n)+64;
-    uint8_t *p = sqlite3_realloc64(b->key, room);
-    if( !p ) return !zt_fail_nomem(t->err);
-    b->key = p;
-    b->key_capacity = room;
-  }
+  p = zt_grow(b->key, &b->key_capacity, (uint64_t)shared+own.n, 1, t->err);
+  if( !p ) return false;
+  b->key = p;
   if( own.n ) memcpy(b->key+shared, own.p, own.n);
   b->key_n = shared+own.n;
   b->keyed = b->begun = true;

@@ -18,7 +18,8 @@ extern const zt_rule zt_rules_leveldb[];
 
 /* A block in memory, and the entry that was read last. */
 typedef struct zt_leveldb_block {
-  uint8_t *stored, *decoded;      /* Owned */
+  uint8_t *stored, *decoded;      /* Owned; stored stays for the next block */
+  size_t capacity;                /* Of stored */
   const uint8_t *p;               /* Entries, */
   size_t n, at;                   /* their bytes, and the next entry */
   bool begun;                     /* An entry of this block was read */

@@ -27,18 +27,20 @@
 ** type is not known. crc32c, masked as in LevelDB, is that of the stored bytes; that of text is
 ** not, and is not shown. A partitioned variable has no bytes of its own.
 */
+#include "container/tensorflow.h"
+
 #include "container/dtype.h"
 #include "container/leveldb_table.h"
-#include "container/manifest.h"
 #include "container/shard.h"
-#include "core/cbor_write.h"
 #include "core/digest.h"
 #include "core/host.h"
 #include "core/protobuf.h"
+#include "core/utf8.h"
 
 #define TENSORFLOW_SPARE ((uint64_t)1 << 20)
 #define TENSORFLOW_ENTRY 64   /* Bytes of an entry in memory, without its name */
 #define TENSORFLOW_TIMES 16   /* Every 16th key of an index is whole */
+#define TENSORFLOW_NO_SHARD UINT32_MAX   /* The number of a component whose place is wrong */
 #define TENSORFLOW_POLL 0xFFFFu   /* Objects between two checks for an interrupt, less 1 */
 #define TENSORFLOW_SPEC(message) "tensor_bundle.proto, " message
 
@@ -110,179 +112,17 @@ static const tensorflow_type *tensorflow_type_of(int64_t type){
        : &tensorflow_types[type];
 }
 
-/* --- Entries --- */
-
-/* An entry as the message has it. */
-typedef struct tensorflow_entry {
-  int64_t type, shard, offset, size;
-  uint32_t rank;
-  bool ranked;             /* The rank is known, and at most ZT_MAX_RANK */
-  int64_t shape[ZT_MAX_RANK];
-  bool has_crc;
-  uint32_t crc;            /* Masked */
-  uint32_t slices;
-} tensorflow_entry;
-
-typedef struct tensorflow_state {
-  int64_t shards;          /* num_shards */
-  int64_t endianness;
-  char version[24];
-} tensorflow_state;
+/* --- Opening --- */
 
 typedef struct tensorflow_scan {
   zt_builder *b;
   zt_error *err;
-  zt_cbor_out item;        /* The current entry's */
   uint64_t metadata, most; /* TB3 */
 } tensorflow_scan;
 
-static int64_t tensorflow_signed(const zt_wire_field *f){ return (int64_t)f->value; }
-
-/* The value of an int32 or an enum. */
-static int64_t tensorflow_int32(const zt_wire_field *f){
-  return (int32_t)(uint32_t)f->value;
-}
-
-static void tensorflow_read_dim(zt_protobuf *in, zt_message m, tensorflow_entry *out){
-  int64_t size = 0;
-  zt_wire_field f;
-  while( zt_protobuf_next(in, &m, &f) ){
-    if( f.number==1 && f.type==ZT_WIRE_VARINT ) size = tensorflow_signed(&f);
-  }
-  if( out->rank<ZT_MAX_RANK ) out->shape[out->rank] = size;
-  else out->ranked = false;
-  out->rank += out->ranked;
-}
-
-static void tensorflow_read_shape(zt_protobuf *in, zt_message m, tensorflow_entry *out){
-  zt_wire_field f;
-  while( zt_protobuf_next(in, &m, &f) ){
-    if( f.number==2 && f.type==ZT_WIRE_BYTES ) tensorflow_read_dim(in, f.bytes, out);
-    else if( f.number==3 && f.type==ZT_WIRE_VARINT && f.value ) out->ranked = false;
-  }
-}
-
-static void tensorflow_read_number(const zt_wire_field *f, tensorflow_entry *out){
-  switch( f->number ){
-    case 1: out->type = tensorflow_int32(f); break;
-    case 3: out->shard = tensorflow_int32(f); break;
-    case 4: out->offset = tensorflow_signed(f); break;
-    case 5: out->size = tensorflow_signed(f); break;
-    default: break;
-  }
-}
-
-static bool tensorflow_read_entry(tensorflow_scan *s, zt_span value, tensorflow_entry *out){
-  zt_message all = { 0, value.n };
-  zt_protobuf in;
-  zt_wire_field f;
-  *out = (tensorflow_entry){ .ranked = true };
-  zt_protobuf_open_bytes(value, s->b->interrupt, &in, s->err);
-  while( zt_protobuf_next(&in, &all, &f) ){
-    if( f.type==ZT_WIRE_VARINT ) tensorflow_read_number(&f, out);
-    else if( f.number==2 && f.type==ZT_WIRE_BYTES ) tensorflow_read_shape(&in, f.bytes, out);
-    else if( f.number==7 && f.type==ZT_WIRE_BYTES ) out->slices++;
-    else if( f.number==6 && f.type==ZT_WIRE_FIXED32 ){
-      out->has_crc = true;
-      out->crc = (uint32_t)f.value;
-    }
-  }
-  zt_protobuf_close(&in);
-  return !s->err->rc;
-}
-
-/* --- The manifest: a map of the header and of all entries --- */
-
-static void tensorflow_put_key(zt_cbor_out *o, const char *key){
-  zt_cbor_put_text(o, (zt_text){ key, strlen(key) });
-}
-
-static void tensorflow_put_int(zt_cbor_out *o, const char *key, int64_t i){
-  tensorflow_put_key(o, key);
-  zt_cbor_put_int(o, i);
-}
-
-/* Bytes of an item before the map of its attributes: heads of the item and of the key. */
-#define TENSORFLOW_ATTRIBUTES (1+sizeof("attributes"))
-
-/* crc32c follows unmasked, as a digest's text; null if it is none. */
-static void tensorflow_put_crc(const tensorflow_entry *e, zt_cbor_out *o){
-  const uint32_t rotated = e->crc-ZT_LEVELDB_MASK;
-  char digest[sizeof("crc32c:00000000")];
-  tensorflow_put_key(o, "digest");
-  if( !e->has_crc || !tensorflow_type_of(e->type)->digest ){
-    zt_cbor_put_null(o);
-    return;
-  }
-  sqlite3_snprintf(sizeof(digest), digest, "crc32c:%08x", rotated>>17 | rotated<<15);
-  zt_cbor_put_text(o, (zt_text){ digest, sizeof(digest)-1 });
-}
-
-static void tensorflow_put_entry(zt_span name, const tensorflow_entry *e, zt_cbor_out *o){
-  zt_cbor_put_head(o, ZT_CBOR_MAP, 7);
-  tensorflow_put_key(o, "attributes");
-  zt_cbor_put_head(o, ZT_CBOR_MAP, 1+(e->slices>0));
-  tensorflow_put_int(o, "tensor_type", e->type);
-  if( e->slices ) tensorflow_put_int(o, "slices", e->slices);
-  tensorflow_put_key(o, "shape");
-  if( e->ranked ) zt_cbor_put_head(o, ZT_CBOR_ARRAY, e->rank);
-  else zt_cbor_put_null(o);
-  for(uint32_t i=0; e->ranked && i<e->rank; i++) zt_cbor_put_int(o, e->shape[i]);
-  tensorflow_put_int(o, "shard_id", e->shard);
-  tensorflow_put_int(o, "offset", e->offset);
-  tensorflow_put_int(o, "size", e->size);
-  tensorflow_put_crc(e, o);
-  tensorflow_put_key(o, "key");
-  zt_cbor_put_name(o, name);
-}
-
-/* Read the next item behind its key. */
-static int64_t tensorflow_take_int(zt_cbor *c){
-  zt_cbor_item item;
-  zt_cbor_skip(c);
-  zt_cbor_next(c, &item);
-  return item.type==ZT_CBOR_NINT ? -1-(int64_t)item.n : (int64_t)item.n;
-}
-
-/* An entry's item, which tensorflow_put_entry() wrote. */
-typedef struct tensorflow_item {
-  tensorflow_entry entry;
-  zt_text digest;          /* z NULL: none */
-} tensorflow_item;
-
-static void tensorflow_take(const zt_container *c, uint32_t i, tensorflow_item *out){
-  zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = zt_manifest_decoder(c, c->objects.a[i], 2, &unused);
-  tensorflow_entry *e = &out->entry;
-  zt_cbor_level level;
-  zt_cbor_item item;
-  *out = (tensorflow_item){ .entry = { .rank = 0 } };
-  zt_cbor_open(&cbor, ZT_CBOR_MAP, &level);
-  zt_cbor_skip(&cbor);
-  zt_cbor_open(&cbor, ZT_CBOR_MAP, &level);
-  e->type = tensorflow_take_int(&cbor);
-  if( level.remaining>1 ) e->slices = (uint32_t)tensorflow_take_int(&cbor);
-  zt_cbor_skip(&cbor);
-  zt_cbor_next(&cbor, &item);
-  e->ranked = item.type==ZT_CBOR_ARRAY;
-  e->rank = e->ranked ? (uint32_t)item.n : 0;
-  for(uint32_t d=0; d<e->rank; d++){
-    zt_cbor_next(&cbor, &item);
-    e->shape[d] = item.type==ZT_CBOR_NINT ? -1-(int64_t)item.n : (int64_t)item.n;
-  }
-  e->shard = tensorflow_take_int(&cbor);
-  e->offset = tensorflow_take_int(&cbor);
-  e->size = tensorflow_take_int(&cbor);
-  zt_cbor_skip(&cbor);
-  zt_cbor_next(&cbor, &item);
-  if( item.type==ZT_CBOR_TEXT ) out->digest = (zt_text){ (const char*)item.p, (size_t)item.n };
-}
-
-/* --- Opening --- */
-
 /* TB4, TB5: the number of the broken rule and its text; NULL if the place is sound. */
-static const char *tensorflow_fault(const tensorflow_state *state, const tensorflow_entry *e,
-                                    const char **rule){
+static const char *tensorflow_fault(const zt_tensorflow_state *state,
+                                    const zt_tensorflow_entry *e, const char **rule){
   *rule = "TB4";
   if( e->offset<0 || e->size<0 ) return "its offset or its size is negative";
   if( e->size>INT64_MAX-e->offset ) return "its offset and its size make more than 2^63 bytes";
@@ -296,7 +136,7 @@ static const char *tensorflow_fault(const tensorflow_state *state, const tensorf
 
 /* The name of a file of data, owned. NULL: out of memory. */
 static char *tensorflow_shard_name(const zt_container *c, int64_t shard){
-  const tensorflow_state *state = c->state;
+  const zt_tensorflow_state *state = c->state;
   return sqlite3_mprintf("%.*s.data-%05lld-of-%05lld", (int)c->stem.n,
                          (const char*)c->kept.p+c->stem.at, (sqlite3_int64)shard,
                          (sqlite3_int64)state->shards);
@@ -333,109 +173,82 @@ static bool tensorflow_check_key(tensorflow_scan *s, zt_span key){
   return !s->err->rc;
 }
 
-/* Keep an entry as the next item of the manifest, and add its object. The name ends the item. */
-static bool tensorflow_add(tensorflow_scan *s, zt_span name, const tensorflow_entry *e){
+/* Keep an entry, and add its object, whose component has the number of its file of data for now.
+** Slices, whose keys begin with 0, are in the manifest alone. */
+static bool tensorflow_add(tensorflow_scan *s, zt_span key, zt_span value){
   const zt_container *c = s->b->container;
+  zt_tensorflow_state *state = c->state;
+  zt_tensorflow_entry e;
+  const char *rule;
+  zt_text name;
   uint32_t at;
   bool duplicate;
-  zt_cbor_out_reset(&s->item);
-  tensorflow_put_entry(name, e, &s->item);
-  if( s->err->rc || zt_builder_keep(s->b, s->item.p, s->item.n, &at) ) return false;
-  if( *name.p==0 ) return true;
-  if( zt_builder_object(s->b, (zt_text){ (const char*)c->kept.p+c->kept.n-name.n, name.n }, at,
-                        &duplicate) ) return false;
-  return e->slices || zt_builder_component(s->b, at)==SQLITE_OK;
-}
-
-/* Slices, whose keys begin with 0, are in the manifest alone. */
-static bool tensorflow_scan_entry(tensorflow_scan *s, zt_span key, zt_span value){
-  tensorflow_entry entry;
   if( !tensorflow_check_key(s, key) ) return false;
   if( *key.p ) s->err->object = (zt_text){ (const char*)key.p, key.n };
-  if( !tensorflow_read_entry(s, value, &entry) || !tensorflow_add(s, key, &entry) ) return false;
+  if( zt_tensorflow_read(value, s->b->interrupt, &e, s->err)
+   || zt_tensorflow_keep(s->b, key, value, &e, tensorflow_type_of(e.type)->digest, &at) ){
+    return false;
+  }
   s->err->object.z = NULL;
-  return true;
+  state->n++;
+  if( *key.p==0 ) return true;
+  name = (zt_text){ (const char*)c->kept.p+c->kept.n-value.n-key.n, key.n };
+  if( zt_builder_object(s->b, name, at, &duplicate) ) return false;
+  return e.slices || zt_builder_component(s->b, tensorflow_fault(state, &e, &rule)
+                                          ? TENSORFLOW_NO_SHARD : (size_t)e.shard)==SQLITE_OK;
 }
 
-/* TB1: the header, which is kept as the manifest's first member. */
+/* TB1: the header. */
 static bool tensorflow_read_header(tensorflow_scan *s, zt_span value){
-  tensorflow_state *state = s->b->container->state;
+  zt_container *c = s->b->container;
+  zt_tensorflow_state *state = c->state;
   zt_message all = { 0, value.n };
-  int64_t producer = 0;
+  int32_t producer = 0;
   zt_protobuf in;
   zt_wire_field f, v;
   zt_protobuf_open_bytes(value, s->b->interrupt, &in, s->err);
   while( zt_protobuf_next(&in, &all, &f) ){
-    if( f.number==1 && f.type==ZT_WIRE_VARINT ) state->shards = tensorflow_int32(&f);
-    if( f.number==2 && f.type==ZT_WIRE_VARINT ) state->endianness = tensorflow_int32(&f);
+    if( f.number==1 && f.type==ZT_WIRE_VARINT ) state->shards = (int32_t)(uint32_t)f.value;
+    if( f.number==2 && f.type==ZT_WIRE_VARINT ) state->endianness = (int32_t)(uint32_t)f.value;
     if( f.number!=3 || f.type!=ZT_WIRE_BYTES ) continue;
     while( zt_protobuf_next(&in, &f.bytes, &v) ){
-      if( v.number==1 && v.type==ZT_WIRE_VARINT ) producer = tensorflow_int32(&v);
+      if( v.number==1 && v.type==ZT_WIRE_VARINT ) producer = (int32_t)(uint32_t)v.value;
     }
   }
   zt_protobuf_close(&in);
-  sqlite3_snprintf(sizeof(state->version), state->version, "%lld", (sqlite3_int64)producer);
-  return !s->err->rc;
-}
-
-/* Begin the manifest: {"header": {...}, "entries": [ */
-static bool tensorflow_begin(tensorflow_scan *s){
-  static const zt_span begin = { (const uint8_t*)"\x9f", 1 };   /* Of an array up to a break */
-  zt_container *c = s->b->container;
-  const tensorflow_state *state = c->state;
-  zt_cbor_out *o = &s->item;
-  size_t attributes;
-  uint32_t at;
-  zt_cbor_put_head(o, ZT_CBOR_MAP, 2);
-  tensorflow_put_key(o, "header");
-  attributes = o->n;
-  zt_cbor_put_head(o, ZT_CBOR_MAP, 2);
-  tensorflow_put_int(o, "num_shards", state->shards);
-  tensorflow_put_key(o, "endianness");
-  if( state->endianness==0 || state->endianness==1 ){
-    tensorflow_put_key(o, state->endianness ? "BIG" : "LITTLE");
-  }else{
-    zt_cbor_put_int(o, state->endianness);
-  }
-  tensorflow_put_key(o, "entries");
-  zt_cbor_put_items(o, begin);
-  if( s->err->rc || zt_builder_keep(s->b, o->p, o->n, &at) ) return false;
-  c->attributes = zt_manifest_map(at+attributes, 0);
-  c->manifest = zt_manifest_map(at, 0);
+  sqlite3_snprintf(sizeof(state->version), state->version, "%d", producer);
   c->version = (zt_text){ state->version, strlen(state->version) };
-  return true;
+  c->attributes = zt_tensorflow_map(0, ZT_TENSORFLOW_HEADER, 2);
+  c->manifest = zt_tensorflow_map(0, ZT_TENSORFLOW_MANIFEST, 2);
+  state->items = c->kept.n;
+  return !s->err->rc;
 }
 
 /* Add the files of data. Each component's number becomes the index of its file. */
 static bool tensorflow_add_shards(zt_builder *b){
   zt_container *c = b->container;
-  int64_t last = -1;
-  uint32_t shard = 0;
-  tensorflow_item item;
-  const char *rule;
-  for(uint32_t i=0; i<c->objects.n; i++){
-    if( (i & TENSORFLOW_POLL)==0 && zt_interrupt_check(b->interrupt, b->err) ) return false;
-    tensorflow_take(c, i, &item);
-    if( item.entry.slices || tensorflow_fault(c->state, &item.entry, &rule) ) continue;
-    if( item.entry.shard!=last && tensorflow_add_shard(b, item.entry.shard, &shard) ) return false;
-    last = item.entry.shard;
-    c->components.a[zt_container_first(c, i)] = shard;
+  uint32_t last = TENSORFLOW_NO_SHARD, index = 0;
+  for(uint32_t k=0; k<c->components.n; k++){
+    const uint32_t shard = c->components.a[k];
+    if( (k & TENSORFLOW_POLL)==0 && zt_interrupt_check(b->interrupt, b->err) ) return false;
+    if( shard==TENSORFLOW_NO_SHARD ) continue;
+    if( shard!=last && tensorflow_add_shard(b, shard, &index) ) return false;
+    last = shard;
+    c->components.a[k] = index;
   }
   return true;
 }
 
 static bool tensorflow_scan_table(tensorflow_scan *s, zt_leveldb *table){
   zt_span key = { NULL, 0 }, value;
-  uint32_t at;
   if( !zt_leveldb_next(table, &key, &value) || key.n ){
     if( !s->err->rc ) zt_break(s->err, "TB1", "its first entry is not a checkpoint's header");
     return false;
   }
-  if( !tensorflow_read_header(s, value) || !tensorflow_begin(s) ) return false;
-  while( zt_leveldb_next(table, &key, &value) ){
-    if( !tensorflow_scan_entry(s, key, value) ) return false;
-  }
-  return !s->err->rc && !zt_builder_keep(s->b, "\xff", 1, &at) && tensorflow_add_shards(s->b);
+  if( !tensorflow_read_header(s, value) ) return false;
+  zt_builder_reserve_kept(s->b, 2*s->b->container->file_size);   /* Keys share bytes there */
+  while( zt_leveldb_next(table, &key, &value) ) if( !tensorflow_add(s, key, value) ) return false;
+  return !s->err->rc && tensorflow_add_shards(s->b);
 }
 
 /* Keep X, the name of the index without its extension. */
@@ -452,19 +265,18 @@ static int tensorflow_keep_stem(zt_builder *b){
 static int tensorflow_open(zt_builder *b, const zt_head_tail *input){
   zt_container *c = b->container;
   tensorflow_scan s = {
-    .b = b, .err = b->err, .item = { .err = b->err },
+    .b = b, .err = b->err,
     .most = TENSORFLOW_SPARE+TENSORFLOW_TIMES*input->size   /* Of at most 1 GiB, by LT1 */
   };
-  tensorflow_state *state = sqlite3_malloc64(sizeof(*state));
+  zt_tensorflow_state *state = sqlite3_malloc64(sizeof(*state));
   zt_leveldb table;
   if( !state ) return zt_fail_nomem(b->err);
-  *state = (tensorflow_state){ .shards = 0 };
+  *state = (zt_tensorflow_state){ .shards = 0 };
   c->state = state;
   c->state_size = sizeof(*state);
   if( zt_leveldb_open(b->source, b->interrupt, &table, b->err)==SQLITE_OK
    && tensorflow_keep_stem(b)==SQLITE_OK ) tensorflow_scan_table(&s, &table);
   zt_leveldb_close(&table);
-  zt_cbor_out_clear(&s.item);
   c->manifest_length = c->file_size;
   return b->err->rc;
 }
@@ -481,7 +293,7 @@ static zt_probe tensorflow_probe(const zt_head_tail *input, zt_error *err){
 /* --- Decoding --- */
 
 /* Set the shape; false if it is unknown, or has a negative or too many elements. */
-static bool tensorflow_set_shape(const tensorflow_entry *e, zt_object *out){
+static bool tensorflow_set_object_shape(const zt_tensorflow_entry *e, zt_object *out){
   out->rank = 0;
   out->elements = 1;
   if( !e->ranked ) return false;
@@ -498,19 +310,20 @@ static bool tensorflow_set_shape(const tensorflow_entry *e, zt_object *out){
 
 static void tensorflow_object(const zt_container *c, uint32_t i, zt_object *out){
   const tensorflow_type *type;
-  tensorflow_item item;
-  tensorflow_take(c, i, &item);
-  type = tensorflow_type_of(item.entry.type);
+  zt_tensorflow_item item;
+  zt_tensorflow_entry e;
+  zt_tensorflow_entry_at(c, c->objects.a[i], &item, &e);
+  type = tensorflow_type_of(e.type);
   out->format = type->format.z ? type->format : ZT_TEXT("dense");
   out->layout = type->format.z ? ZT_LAYOUT_UNKNOWN : ZT_LAYOUT_DENSE;
   out->no_values = type->no_values;
-  out->attributes = zt_manifest_map(c->objects.a[i]+TENSORFLOW_ATTRIBUTES, 0);
-  if( !tensorflow_set_shape(&item.entry, out) ){
+  out->attributes = zt_tensorflow_map(c->objects.a[i], ZT_TENSORFLOW_OBJECT, 1+(e.slices>0));
+  if( !tensorflow_set_object_shape(&e, out) ){
     out->unshaped = true;
     out->layout = ZT_LAYOUT_UNKNOWN;
     out->why_unknown = "its shape is unknown, has a negative dimension, or more than 2^64 elements";
   }
-  if( item.entry.slices==0 ) return;
+  if( e.slices==0 ) return;
   out->format = ZT_TEXT("tensorflow.sliced");
   out->layout = ZT_LAYOUT_UNKNOWN;
   out->no_values = "it is stored as slices, which are not put together";
@@ -518,13 +331,14 @@ static void tensorflow_object(const zt_container *c, uint32_t i, zt_object *out)
 
 static void tensorflow_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                                  zt_component *out){
-  const tensorflow_state *state = c->state;
+  const zt_tensorflow_state *state = c->state;
   const tensorflow_type *type;
-  tensorflow_item item;
-  (void)want;
-  tensorflow_take(c, i, &item);
-  type = tensorflow_type_of(item.entry.type);
+  zt_tensorflow_item item;
+  zt_tensorflow_entry e;
   out->role = ZT_TEXT("data");
+  if( want==ZT_COMPONENT_ROLE ) return;
+  zt_tensorflow_entry_at(c, c->objects.a[i], &item, &e);
+  type = tensorflow_type_of(e.type);
   out->dtype = type->dtype;
   out->type = type->type;
   zt_dtype_decide(out);
@@ -533,10 +347,10 @@ static void tensorflow_component(const zt_container *c, uint32_t i, uint32_t k, 
   else if( state->endianness ) out->byte_order = ZT_TEXT("unknown");
   out->digest = item.digest;
   out->digests = item.digest.z ? ZT_DIGEST_CRC32C : 0;
-  out->fault = tensorflow_fault(state, &item.entry, &out->fault_rule);
+  out->fault = tensorflow_fault(state, &e, &out->fault_rule);
   out->unsized = out->fault!=NULL;
-  out->offset = out->fault ? 0 : (uint64_t)item.entry.offset;
-  out->length = out->fault ? 0 : (uint64_t)item.entry.size;
+  out->offset = out->fault ? 0 : (uint64_t)e.offset;
+  out->length = out->fault ? 0 : (uint64_t)e.size;
   if( out->fault ) return;
   out->external = out->beside = true;
   out->shard = zt_keys_text(&c->shard_names, c->kept.p, c->components.a[k]);
@@ -571,7 +385,7 @@ const zt_driver zt_driver_tensorflow = {
   .open = tensorflow_open,
   .object = tensorflow_object,
   .component = tensorflow_component,
-  .steps = &zt_manifest_steps,
+  .steps = &zt_tensorflow_steps,
   .shard = tensorflow_shard,
   .close = tensorflow_close,
 };

@@ -836,7 +836,8 @@ static void check_values(const image *m, const name *object, sqlite3_stmt *row){
   sqlite3_stmt *s;
   t.rank = read_shape((const char*)sqlite3_column_text(row, 9), t.shape);
   t.elements = strtoull((const char*)sqlite3_column_text(row, 8), NULL, 10);
-  t.sparse = strncmp(format, "sparse_", 7)==0 || strncmp(format, "torch.sparse_", 13)==0 || strcmp(format, "torch._rebuild_sparse_tensor")==0;
+  t.sparse = strncmp(format, "sparse_", 7)==0 || strncmp(format, "torch.sparse_", 13)==0 || strcmp(format, "torch._rebuild_sparse_tensor")==0
+    || strcmp(format, "matlab.sparse")==0;
   t.quantized = strcmp(format, "quantized_group")==0 || strncmp(format, "gguf.", 5)==0 || (is_zt2(m) && (strcmp(format, "zt.mx/1")==0 || strcmp(format, "zt.quant_group/1")==0));
   if( sqlite3_column_type(row, 12)!=SQLITE_NULL || t.quantized ){
     t.type = type_named(t.quantized ? "f32" : (const char*)sqlite3_column_text(row, 12));

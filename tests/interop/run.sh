@@ -63,7 +63,7 @@ foreign "$build/safetensors/bin/python" safetensors
 environment gguf gguf==0.19.0 numpy==2.2.6
 foreign "$build/gguf/bin/python" gguf
 environment numpy numpy==2.2.6 scipy==1.15.3
-foreign "$build/numpy/bin/python" npy npz
+foreign "$build/numpy/bin/python" npy npz matlab tensorflow
 environment sklearn scikit-learn==1.6.1 joblib==1.4.2 scipy==1.15.3 numpy==2.2.6
 foreign "$build/sklearn/bin/python" pickle
 # Before numpy 2, whose modules have other names
