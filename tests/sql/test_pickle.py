@@ -109,6 +109,13 @@ def test_elements_of_joblib_are_not_read_when_a_file_is_opened(db, save):
     assert value(db, "SELECT zt_dense(?, 'w', 'f32', 1000000000, 2)", path) == bytes(8)
 
 
+def test_a_pickle_beyond_its_bound_is_not_read(db, save):
+    path = save("m.pkl", b"\x80\x04\x8e" + (300 << 20).to_bytes(8, "little"))
+    os.truncate(path, (300 << 20) + 12)
+    assert rows(db, "SELECT error, error_kind FROM zt_files(?)", path) == [
+        (f"ztensor: {path}: a pickle of more than 256 MiB, beside joblib's arrays", "unsupported")]
+
+
 class Calls:
     def __reduce__(self):
         return os.mkdir, ("PICKLE_WAS_EXECUTED",)
