@@ -18,9 +18,10 @@
 **   AR5  a tensor's bytes are in its member, and not in a file beside it
 **   AR6  at most ARCHIVE_MEMBERS members are tensor files
 **   AR7  names take at most ARCHIVE_NAMES_SPARE bytes and ARCHIVE_NAMES_TIMES the archive's size
+**   AR9  it is no tensor's elements alone, as PyTorch exports them since 2.8
 **   AR8  at least one tensor file is read
 **
-** A member that breaks AR3 or AR4, or that is a tensor file and cannot be opened, is an object
+** A member that breaks AR3, AR4 or AR9, or that is a tensor file and cannot be opened, is an object
 ** without values: it hides no other. If there is no other, and the first such member is broken, its
 ** fault is the archive's.
 */
@@ -58,6 +59,9 @@ static const zt_rule archive_rules[] = {
            ZT_SPEC_OURS),
   ZT_ERROR("AR7", "archive-names",
            "names take at most 1 MiB plus 8 times the archive's size (archive)", ZT_SPEC_OURS),
+  ZT_WARNING("AR9", "archive-raw",
+             "a tensor in an archive is in a file that says its type and shape (archive)",
+             ZT_SPEC_TORCH),
   ZT_UNSUPPORTED("AR8", "archive-unread", "an archive has a tensor file that is read",
                  ZT_SPEC_OURS),
   ZT_RULES_END
@@ -75,6 +79,7 @@ typedef struct archive_found {
   bool archive;                /* A zip archive, but not PyTorch's */
   bool foreign;                /* Of a format that is known and not read */
   bool ztensor;
+  bool raw;                    /* Elements, of which another member says what they are */
 } archive_found;
 
 /* True if files with the member's name are tensor files. */
@@ -95,6 +100,20 @@ static bool archive_is_array(zt_text path){
   return path.n>=4 && memcmp(path.z+path.n-4, ".npy", 4)==0;
 }
 
+/* True for a tensor of torch.export since 2.8: data/weights/weight_0, data/constants/tensor_0. */
+static bool archive_is_raw(zt_text path){
+  static const zt_text raw[] = {
+    ZT_TEXT_INIT("data/weights/weight_"), ZT_TEXT_INIT("data/constants/tensor_")
+  };
+  size_t n = path.n;
+  while( n>0 && path.z[n-1]>='0' && path.z[n-1]<='9' ) n--;
+  for(size_t i=0; n<path.n && i<sizeof(raw)/sizeof(*raw); i++){
+    if( n<raw[i].n || memcmp(path.z+n-raw[i].n, raw[i].z, raw[i].n)!=0 ) continue;
+    if( n==raw[i].n || path.z[n-raw[i].n-1]=='/' ) return true;
+  }
+  return false;
+}
+
 static void archive_found_clear(archive_found *f){
   zt_source_close(f->range);
   f->range = NULL;
@@ -111,7 +130,8 @@ static int archive_identify(archive_found *f, const zt_interrupt *interrupt, zt_
   f->ztensor = f->driver && strcmp(f->driver->format, "ztensor")==0;
   if( f->ztensor ) f->driver = NULL;
   f->archive = !f->driver && zt_zip_probe(&input);
-  if( !err->rc && !f->driver && !f->archive && !f->ztensor ){
+  f->raw = !f->driver && !f->archive && archive_is_raw(f->zip.name);
+  if( !err->rc && !f->driver && !f->archive && !f->ztensor && !f->raw ){
     zt_foreign_fail(&input, err);
     f->foreign = err->rule && strcmp(err->rule, "T2")==0;
     if( !f->foreign && zt_error_is_of_file(err) ) zt_error_clear(err);
@@ -148,8 +168,9 @@ static int archive_look(zt_zip *zip, const zt_head_tail *input, uint32_t i, arch
 /* True if the member is a tensor file, or may be one, that makes the file an archive of such. */
 static bool archive_counts(const archive_found *f){
   if( f->driver ) return f->driver!=&zt_driver_npy;
-  return f->archive || f->foreign || (!f->range && f->zip.stored>0 && !archive_is_array(f->zip.name)
-                        && archive_is_named(f->zip.name));
+  if( f->archive || f->foreign || f->raw ) return true;
+  return !f->range && f->zip.stored>0 && !archive_is_array(f->zip.name)
+      && archive_is_named(f->zip.name);
 }
 
 /* True if a zip archive has a tensor file, besides numpy's arrays. */
@@ -263,7 +284,10 @@ static void archive_explain(const archive_found *f, zt_error *failed){
   char room[ZT_ZIP_ENCODING_MAX];
   zt_codec_id codec;
   if( failed->rc ) return;
-  if( f->archive || f->ztensor ){
+  if( f->raw ){
+    zt_break(failed, "AR9", "its type and shape are in a JSON of PyTorch's export, which is not"
+             " read");
+  }else if( f->archive || f->ztensor ){
     zt_break(failed, "AR4", "it is %s in the archive, which is not read",
              f->archive ? "an archive" : "a zTensor file");
   }else{
@@ -434,7 +458,7 @@ static void archive_show(archive_reader *r){
 /* AR8, or the broken rule of the first tensor file, of which none is read. */
 static int archive_fail(archive_reader *r){
   zt_builder *b = r->b;
-  static const char *const sound[] = { "AR3", "AR4", "ZP8", "ZP9" };   /* Warnings */
+  static const char *const sound[] = { "AR3", "AR4", "AR9", "ZP8", "ZP9" };   /* Warnings */
   const zt_archive_member *m = r->archive->a;
   const char *rule;
   if( r->archive->n==0 ){

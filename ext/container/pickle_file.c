@@ -24,9 +24,9 @@ static const zt_rule file_rules[] = {
            "joblib, numpy_pickle"),
   ZT_ERROR("PF2", "joblib-cut", "an array's padding and elements end within the file (joblib)",
            "joblib, numpy_pickle"),
-  ZT_ERROR("PF3", "pickle-compressed",
-           "a compressed pickle has at most 8 MiB plus 64 times the file's bytes, beside joblib's "
-           "arrays", ZT_SPEC_OURS),
+  ZT_UNSUPPORTED("PF3", "pickle-size",
+                 "beside joblib's arrays, a pickle has at most 256 MiB, a compressed one 8 MiB plus"
+                 " 64 times the file's bytes", ZT_SPEC_OURS),
   ZT_ERROR("PF4", "pickle-storage", "a plain pickle has no tensors in storages of PyTorch",
            ZT_SPEC_TORCH),
   ZT_RULES_END

@@ -32,7 +32,8 @@ static bool numpy_is_given(const zt_pickle *p, zt_pickle_node node){
 #define NUMPY_ENTRIES 64     /* Entries of a wrapper's state */
 #define NUMPY_FIELDS 512     /* Fields that are shown, */
 #define NUMPY_DEPTH 8        /* and their nesting; */
-#define NUMPY_SHOWN 65536    /* bytes that are shown */
+#define NUMPY_SHOWN 65536    /* bytes that are shown, */
+#define NUMPY_STEPS 16384    /* and entries that are looked at for them */
 enum { NUMPY_ORDER = 1, NUMPY_SUBARRAY, NUMPY_NAMES, NUMPY_FIELD, NUMPY_SIZE, NUMPY_FLAGS = 7,
        NUMPY_UNIT };         /* Items of a dtype's state */
 
@@ -195,23 +196,18 @@ static bool numpy_read_buffer(const zt_pickle *p, const zt_pickle_value *call,
 
 /* --- joblib --- */
 
-/* The value of a key of a dict, among its first `most` entries; 0: none. */
-static zt_pickle_node numpy_entry_of(const zt_pickle *p, zt_pickle_node dict, zt_text key,
-                                     int most){
+/* The value of a key of a wrapper's state; 0: none. */
+static zt_pickle_node numpy_entry(const zt_pickle *p, zt_pickle_node state, zt_text key){
   zt_pickle_cursor c;
   zt_pickle_node node;
-  if( !dict || zt_pickle_kind_of(p, dict)!=ZT_PICKLE_DICT ) return 0;
-  c = zt_pickle_begin(p, dict);
-  while( most-->0 && (node = zt_pickle_next(p, &c))!=0 ){
+  if( !state || zt_pickle_kind_of(p, state)!=ZT_PICKLE_DICT ) return 0;
+  c = zt_pickle_begin(p, state);
+  for(int i=0; i<NUMPY_ENTRIES && (node = zt_pickle_next(p, &c))!=0; i++){
     const zt_pickle_node value = zt_pickle_next(p, &c);
     zt_text text;
     if( zt_pickle_text(p, node, &text) && zt_text_equal(text, key) ) return value;
   }
   return 0;
-}
-
-static zt_pickle_node numpy_entry(const zt_pickle *p, zt_pickle_node state, zt_text key){
-  return numpy_entry_of(p, state, key, NUMPY_ENTRIES);
 }
 
 /* True if elements are objects, or have some. */
@@ -334,12 +330,35 @@ static void numpy_put_text(const zt_pickle *p, const zt_pickle_value *call, zt_c
   sqlite3_free(sqlite3_str_finish(shown));
 }
 
-static bool numpy_put_type(const zt_pickle *p, zt_pickle_node node, int depth, size_t most,
-                           zt_cbor_out *out);
+/* A type that is being shown. */
+typedef struct numpy_shown {
+  zt_cbor_out *out;
+  size_t most;             /* Bytes of out */
+  uint32_t steps;          /* Entries of fields that may still be looked at */
+} numpy_shown;
+
+/* The value of a key of a dict, from the cursor on, or before it; 0: none. Fields usually come in
+** the order of their names. */
+static zt_pickle_node numpy_field_of(const zt_pickle *p, zt_pickle_node dict, zt_text key,
+                                     zt_pickle_cursor *c, numpy_shown *s){
+  for(int again=0; again<2; again++){
+    zt_pickle_node node;
+    while( s->steps>0 && (node = zt_pickle_next(p, c))!=0 ){
+      const zt_pickle_node value = zt_pickle_next(p, c);
+      zt_text text;
+      s->steps--;
+      if( zt_pickle_text(p, node, &text) && zt_text_equal(text, key) ) return value;
+    }
+    *c = zt_pickle_begin(p, dict);
+  }
+  return 0;
+}
+
+static bool numpy_put_type(const zt_pickle *p, zt_pickle_node node, int depth, numpy_shown *s);
 
 /* [name, dtype] or [name, dtype, shape of a subarray] */
 static bool numpy_put_field(const zt_pickle *p, zt_text name, zt_pickle_node node, int depth,
-                            size_t most, zt_cbor_out *out){
+                            numpy_shown *s){
   int64_t shape[ZT_MAX_RANK];
   zt_pickle_node sub = 0;
   zt_pickle_value call;
@@ -349,47 +368,54 @@ static bool numpy_put_field(const zt_pickle *p, zt_text name, zt_pickle_node nod
   }
   if( !numpy_is_given(p, sub) || !zt_pickle_child(p, sub, 1)
    || !numpy_read_ints(p, zt_pickle_child(p, sub, 1), &n, shape) ) sub = 0;
-  zt_cbor_put_head(out, ZT_CBOR_ARRAY, sub ? 3 : 2);
-  zt_cbor_put_text(out, name);
-  if( !numpy_put_type(p, sub ? zt_pickle_child(p, sub, 0) : node, depth, most, out) ) return false;
+  zt_cbor_put_head(s->out, ZT_CBOR_ARRAY, sub ? 3 : 2);
+  zt_cbor_put_text(s->out, name);
+  if( !numpy_put_type(p, sub ? zt_pickle_child(p, sub, 0) : node, depth, s) ) return false;
   if( !sub ) return true;
-  zt_cbor_put_head(out, ZT_CBOR_ARRAY, n);
-  for(uint32_t i=0; i<n; i++) zt_cbor_put_int(out, shape[i]);
+  zt_cbor_put_head(s->out, ZT_CBOR_ARRAY, n);
+  for(uint32_t i=0; i<n; i++) zt_cbor_put_int(s->out, shape[i]);
+  return true;
+}
+
+/* Put the fields of a record. */
+static bool numpy_put_fields(const zt_pickle *p, zt_pickle_node names, zt_pickle_node fields,
+                             int depth, numpy_shown *s){
+  zt_pickle_value value;
+  zt_pickle_cursor c, of_fields;
+  zt_pickle_node name;
+  zt_pickle_get(p, names, &value);
+  if( value.kind!=ZT_PICKLE_TUPLE || value.n>NUMPY_FIELDS || depth==NUMPY_DEPTH
+   || !fields || zt_pickle_kind_of(p, fields)!=ZT_PICKLE_DICT ) return false;
+  zt_cbor_put_head(s->out, ZT_CBOR_ARRAY, value.n);
+  c = zt_pickle_begin(p, names);
+  of_fields = zt_pickle_begin(p, fields);
+  while( (name = zt_pickle_next(p, &c))!=0 ){
+    zt_text text;
+    zt_pickle_node field = 0;
+    if( zt_pickle_text(p, name, &text) ) field = numpy_field_of(p, fields, text, &of_fields, s);
+    if( !field || !zt_pickle_child(p, field, 0) || s->out->n+text.n>s->most
+     || !numpy_put_field(p, text, zt_pickle_child(p, field, 0), depth+1, s) ) return false;
+  }
   return true;
 }
 
 /* False if it has too many fields, or they are not known. */
-static bool numpy_put_type(const zt_pickle *p, zt_pickle_node node, int depth, size_t most,
-                           zt_cbor_out *out){
-  zt_pickle_node names = 0, fields = 0, name;
-  zt_pickle_value call, value;
-  zt_pickle_cursor c;
+static bool numpy_put_type(const zt_pickle *p, zt_pickle_node node, int depth, numpy_shown *s){
+  zt_pickle_node names = 0;
+  zt_pickle_value call;
   if( !node || zt_pickle_call(p, node, &call)!=ZT_CALL_NUMPY_DTYPE ) return false;
-  if( call.state ){
-    names = zt_pickle_child(p, call.state, NUMPY_NAMES);
-    fields = zt_pickle_child(p, call.state, NUMPY_FIELD);
+  if( call.state ) names = zt_pickle_child(p, call.state, NUMPY_NAMES);
+  if( numpy_is_given(p, names) ){
+    return numpy_put_fields(p, names, zt_pickle_child(p, call.state, NUMPY_FIELD), depth, s);
   }
-  if( !numpy_is_given(p, names) ){
-    numpy_put_text(p, &call, out);
-    return true;
-  }
-  zt_pickle_get(p, names, &value);
-  if( value.kind!=ZT_PICKLE_TUPLE || value.n>NUMPY_FIELDS || depth==NUMPY_DEPTH ) return false;
-  zt_cbor_put_head(out, ZT_CBOR_ARRAY, value.n);
-  c = zt_pickle_begin(p, names);
-  while( (name = zt_pickle_next(p, &c))!=0 ){
-    zt_text text;
-    zt_pickle_node field = 0;
-    if( zt_pickle_text(p, name, &text) ) field = numpy_entry_of(p, fields, text, 2*NUMPY_FIELDS);
-    if( !field || !zt_pickle_child(p, field, 0) || out->n+text.n>most
-     || !numpy_put_field(p, text, zt_pickle_child(p, field, 0), depth+1, most, out) ) return false;
-  }
+  numpy_put_text(p, &call, s->out);
   return true;
 }
 
 void zt_numpy_put_descr(const zt_pickle *p, zt_pickle_node dtype, zt_cbor_out *out){
   const size_t n = out->n;
-  if( numpy_put_type(p, dtype, 0, n+NUMPY_SHOWN, out) || out->err->rc ) return;
+  numpy_shown s = { out, n+NUMPY_SHOWN, NUMPY_STEPS };
+  if( numpy_put_type(p, dtype, 0, &s) || out->err->rc ) return;
   out->n = n;
   zt_cbor_put_null(out);
 }

@@ -10,8 +10,8 @@
 **
 **   PF1  a wrapper says how many bytes its elements are
 **   PF2  padding and elements end within the stream
-**   PF3  what is decoded of a compressed stream beside elements has at most 8 MiB and 64 times the
-**        file's bytes
+**   PF3  beside elements, a stream has at most ZT_PICKLE_MAX bytes; a compressed one at most 8 MiB
+**        and 64 times the file's
 ** Fault of one tensor:
 **   PF4  a plain pickle has no storages
 **
@@ -94,6 +94,9 @@ static int plain_read_more(torch_plain *t, bool *more){
   t->n += got;
   *more = got>0;
   if( t->ahead<PLAIN_AHEAD_MAX ) t->ahead *= 2;
+  if( t->n>ZT_PICKLE_MAX ){
+    return zt_break(b->err, "PF3", "a pickle of more than 256 MiB, beside joblib's arrays");
+  }
   if( t->input.inflate && t->n>PLAIN_LITTLE && t->n-PLAIN_LITTLE>PLAIN_TIMES*stored ){
     return zt_break(b->err, "PF3", "%llu bytes of a pickle, for %llu that are stored",
                     (unsigned long long)t->n, (unsigned long long)stored);
@@ -110,7 +113,7 @@ static int plain_add_piece(torch_plain *t){
     bool more = false;
     if( zt_pickle_piece((zt_span){ t->bytes, t->n }, &at, b->interrupt, &failed)==SQLITE_OK ) break;
     if( failed.rule && strcmp(failed.rule, "PK2")==0 ){
-      if( t->n>ZT_PICKLE_MAX || plain_read_more(t, &more) ) more = false;
+      if( plain_read_more(t, &more) ) more = false;
     }
     if( !more ){
       if( b->err->rc ) zt_error_clear(&failed);

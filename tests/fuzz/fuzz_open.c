@@ -539,7 +539,7 @@ static int64_t check_components(const image *m, sum *stored, sum *decoded){
           (unsigned long long)offset, (unsigned long long)length, m->end);
     if( is_zt2(m) ) CHECK(offset%ZT2_PAGE==0 && offset>=ZT2_PAGE, "offset %llu", (unsigned long long)offset);
     CHECK(offset%64==0 || is_foreign(m), "offset %llu", (unsigned long long)offset);
-    CHECK(offset>=8 || length==0 || sqlite3_column_type(s, 11)!=SQLITE_NULL || sqlite3_column_type(s, 2)==SQLITE_NULL, "offset %llu",
+    CHECK(offset>=8 || length==0 || length==m->n || sqlite3_column_type(s, 11)!=SQLITE_NULL || sqlite3_column_type(s, 2)==SQLITE_NULL, "offset %llu",
           (unsigned long long)offset);
     CHECK(sqlite3_column_type(s, 10)==SQLITE_NULL, "a BLOB with a path");
     add(stored, s, 3);

@@ -154,7 +154,7 @@ def test_a_rule_of_a_members_format_holds_in_the_archive(db):
 
 def test_a_file_of_many_members_is_bounded(db):
     """AR6: archive-members."""
-    many = archive({str(i): safetensors() for i in range(16385)})
+    many = archive({f"{i}.safetensors": safetensors() for i in range(16385)})
     assert message(db, "SELECT * FROM zt_objects(?)", many) == "ztensor: <blob>: more than 16384 members are tensor files"
     assert rows(db, "SELECT rule FROM zt_check(?)", many) == [("archive-members",)]
 

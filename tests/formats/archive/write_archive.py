@@ -132,6 +132,8 @@ def cases():
     many = safetensors(**{f"w{i}": (0, 0, 0, 0) for i in range(400)})
     huge = archive(Member("x" * 4096, many), Member("y" * 4096, V))
     yield "names-huge", huge, "open_error", "AR7", "archive-names", "the names of its objects take more memory than a file of %d bytes is worth" % len(huge), "a long path before each of many names"
+    yield unread("exported-raw", "AR9", "archive-raw", "its type and shape are in a JSON of PyTorch's export, which is not read", "a weight of torch.export", Member("m/data/weights/weight_0", b"raw" * 8), 24)
+    yield "exported-raw-alone", archive(Member("m/archive_format", b"pt2"), Member("m/data/weights/weight_0", b"raw" * 8)), "open_error", "AR8", "archive-unread", "member 'm/data/weights/weight_0': its type and shape are in a JSON of PyTorch's export, which is not read", "a model of torch.export"
     # Members with faults of their own, beside a sound one
     yield unread("encrypted", "ZP8", "zip-encrypted", "it is encrypted", "an encrypted tensor file", Member("x.safetensors", W, flags=1), None)
     yield unread("sizes-differ", "ZP7", "zip-sizes", "it is stored as it is, and has two different sizes", "stored, and two sizes", Member("x.safetensors", W, size=9), None)

@@ -1,0 +1,191 @@
+"""Plain pickles and joblib's dumps: what Python and numpy themselves write, what is shown of it, and what is never done."""
+import bz2
+import collections
+import gzip
+import io
+import json
+import os
+import pickle
+import sys
+import zlib
+
+import numpy
+import pytest
+
+import corpus
+from support import message, rows, value
+
+sys.path.insert(0, str(corpus.FORMATS / "pickle"))
+import write_pickle as written  # noqa: E402
+
+PROTOCOLS = pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+A, B = numpy.arange(6.0).reshape(2, 3), numpy.arange(12, dtype="<i2").reshape(3, 4)
+
+
+def attributes(db, source):
+    return json.loads(value(db, "SELECT attributes FROM zt_files(?)", source))
+
+
+def arrays(db, source):
+    return {name: (type, json.loads(shape)) for name, type, shape in rows(db, "SELECT object, type, shape FROM zt_objects(?)", source)}
+
+
+@PROTOCOLS
+def test_arrays_have_their_values_in_every_protocol(db, save, protocol):
+    data = {"a": A, "f": numpy.asfortranarray(B), "big": B.astype(">i4"), "part": A[:, ::2], "none": numpy.zeros((0, 3)), "one": numpy.array(7, "u1"),
+            "list": [A, {"x": B}]}
+    raw = pickle.dumps(data, protocol)
+    for source in (raw, save("m.pkl", raw)):
+        assert rows(db, "SELECT container, version FROM zt_files(?)", source) == [("pickle", str(protocol) if protocol > 1 else None)]
+        assert arrays(db, source) == {"a": ("f64", [2, 3]), "f": ("i16", [3, 4]), "big": ("i32", [3, 4]), "part": ("f64", [2, 2]), "none": ("f64", [0, 3]),
+                                      "one": ("u8", []), "list.0": ("f64", [2, 3]), "list.1.x": ("i16", [3, 4])}
+        for name, array in {"a": A, "f": B, "big": B.astype("<i4"), "part": A[:, ::2], "one": data["one"], "list.0": A}.items():
+            assert value(db, "SELECT zt_dense(?, ?)", source, name) == numpy.ascontiguousarray(array).tobytes()
+        assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+@PROTOCOLS
+def test_leaves_are_attributes(db, protocol):
+    data = {"n": 3, "x": 0.5, "t": "text", "none": None, "yes": True, "big": 1 << 80, "list": [1, [], {}], "set": {5}, 7: "seven", (1, 2): "pair",
+            "scalar": numpy.float32(0.25), "ordered": collections.OrderedDict(a=1)}
+    shown = attributes(db, pickle.dumps(data, protocol))
+    expected = {"n": 3, "x": 0.5, "t": "text", "none": None, "yes": True, "big": 1 << 80, "list.0": 1, "list.1": [], "list.2": {}, "set.0": 5, "7": "seven",
+                "(1, 2)": "pair", "scalar": 0.25, "ordered.a": 1}
+    if protocol < 3:    # A set is a call before protocol 4
+        shown.pop("set", None), shown.pop("set.0", None), expected.pop("set.0")
+    assert shown == expected or {k: v for k, v in shown.items() if not k.startswith("set")} == {
+        k: v for k, v in expected.items() if not k.startswith("set")}
+
+
+@PROTOCOLS
+def test_the_same_array_twice_is_two_objects(db, protocol):
+    source = pickle.dumps({"a": A, "b": [A]}, protocol)
+    assert arrays(db, source) == {"a": ("f64", [2, 3]), "b.0": ("f64", [2, 3])}
+    assert len(set(rows(db, "SELECT offset, length, hash FROM zt_components(?)", source))) == 1
+
+
+def test_a_record_and_a_date_say_what_they_are(db):
+    record = numpy.array([(1, 2.5, [1, 2], (3,))], [("id", "<i4"), ("x", ">f8"), ("part", "u1", 2), ("in", [("y", "<i2")])])
+    source = pickle.dumps({"r": record, "d": numpy.array(["2026-01-02"], "M8[D]"), "s": numpy.array([1], "m8[25s]"), "o": numpy.array([None, 1], object)})
+    of = "SELECT json(json_extract(attributes, '$.descr')), format FROM zt_objects(?) WHERE object = ?"
+    assert rows(db, of, source, "r") == [('[["id","<i4"],["x",">f8"],["part","|u1",[2]],["in",[["y","<i2"]]]]', "numpy.structured")]
+    of = "SELECT json_extract(attributes, '$.descr'), format FROM zt_objects(?) WHERE object = ?"
+    assert [rows(db, of, source, name)[0] for name in "dso"] == [("<M8[D]", "numpy.datetime64"), ("<m8[25s]", "numpy.timedelta64"), ("|O", "numpy.object")]
+    assert attributes(db, source) == {"o.0": None, "o.1": 1}
+
+
+@pytest.mark.parametrize("pack", [zlib.compress, gzip.compress, lambda data: zlib.compress(data, 0), lambda data: zlib.compress(data, 1)],
+                         ids=["zlib", "gzip", "stored", "fast"])
+def test_a_compressed_pickle_is_one(db, save, pack):
+    raw = pickle.dumps({"a": A, "b": B}, 4)
+    packed = pack(raw)
+    for source in (packed, save("m.joblib", packed)):
+        assert value(db, "SELECT zt_dense(?, 'b')", source) == B.tobytes()
+        assert value(db, "SELECT zt_fingerprint(?)", source) == value(db, "SELECT zt_fingerprint(?)", raw)
+        assert rows(db, "SELECT offset, length, decoded_length FROM zt_components(?)", source) == [(0, len(packed), 48), (0, len(packed), 24)]
+        assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+def test_other_compressions_are_said(db):
+    assert rows(db, "SELECT error_kind FROM zt_files(?)", bz2.compress(pickle.dumps(A))) == [("unsupported",)]
+
+
+def test_what_is_compressed_and_no_pickle_is_unknown(db):
+    for data in (zlib.compress(b"text"), gzip.compress(b"\x80\x04"), zlib.compress(b""), b"\x78\x9c", b"\x1f\x8b\x08"):
+        assert rows(db, "SELECT error_kind FROM zt_files(?)", data) == [("unknown",)]
+
+
+def test_elements_of_joblib_are_not_read_when_a_file_is_opened(db, save):
+    """They would be 4 GiB."""
+    hole = written.pickle(("w", written.wrapper((1 << 30,), behind=b"\x00@@@@")), ("v", written.array()))
+    at = hole.index(b"\x00@@@@") + 1
+    path = save("m.joblib", hole[:at])
+    with open(path, "r+b") as file:
+        file.seek(at + (4 << 30))
+        file.write(hole[at + 4:])
+    assert arrays(db, path) == {"w": ("f32", [1 << 30]), "v": ("f32", [4])}
+    assert rows(db, "SELECT object, offset, length FROM zt_components(?)", path) == [
+        ("w", at, 4 << 30), ("v", at + (4 << 30) + hole[at + 4:].index(written.ONES), 16)]
+    assert value(db, "SELECT zt_dense(?, 'w', 'f32', 1000000000, 2)", path) == bytes(8)
+
+
+def test_a_pickle_beyond_its_bound_is_not_read(db, save):
+    path = save("m.pkl", b"\x80\x04\x8e" + (300 << 20).to_bytes(8, "little"))
+    os.truncate(path, (300 << 20) + 12)
+    assert rows(db, "SELECT error, error_kind FROM zt_files(?)", path) == [
+        (f"ztensor: {path}: a pickle of more than 256 MiB, beside joblib's arrays", "unsupported")]
+
+
+class Calls:
+    def __reduce__(self):
+        return os.mkdir, ("PICKLE_WAS_EXECUTED",)
+
+
+@PROTOCOLS
+def test_nothing_is_called(db, tmp_path, monkeypatch, protocol):
+    monkeypatch.chdir(tmp_path)
+    source = pickle.dumps({"a": A, "b": Calls(), "c": [Calls(), A]}, protocol)
+    assert arrays(db, source) == {"a": ("f64", [2, 3]), "c.1": ("f64", [2, 3])}
+    assert attributes(db, source) == {"b": {"$opaque": f"{os.mkdir.__module__}.mkdir"}, "c.0": {"$opaque": f"{os.mkdir.__module__}.mkdir"}}
+    assert os.listdir() == []
+
+
+class Model:
+    def __init__(self):
+        self.weights, self.rate = A, 0.5
+
+
+@PROTOCOLS
+def test_an_object_is_its_class_and_its_state(db, protocol):
+    source = pickle.dumps([Model()], protocol)
+    assert arrays(db, source) == {"0.weights": ("f64", [2, 3])}
+    assert attributes(db, source) == {"0": {"$opaque": f"{__name__}.Model"}, "0.rate": 0.5}
+
+
+def test_an_array_among_arguments_is_listed_by_its_place(db):
+    source = b"\x80\x04" + written.name("m", "f") + b"(" + written.number(5) + written.array() + b"N" + b"tR."
+    assert arrays(db, source) == {"1": ("f32", [4])} and attributes(db, source) == {"": {"$opaque": "m.f"}}
+
+
+def test_a_second_pickle_is_said_to_be_behind(db):
+    first = pickle.dumps({"a": A})
+    found = rows(db, "SELECT rule, severity, message FROM zt_check(?)", first + pickle.dumps(B))
+    assert [row[:2] for row in found] == [("gap", "warning")] and f"bytes {len(first)} to" in found[0][2]
+
+
+def test_a_text_that_ends_with_a_dot_is_no_pickle(db):
+    for text in (b"It is a text.", b"Item 1\nItem 2.", b"(see there).", b"I am.", b"", b".", b"K.", b"Some words, and a number: 5.\nThe end."):
+        assert rows(db, "SELECT error_kind FROM zt_files(?)", text) in ([("unknown",)], [("broken",)])
+        assert b"\n" not in text or rows(db, "SELECT error_kind FROM zt_files(?)", text) == [("unknown",)]
+
+
+def test_a_lone_value_is_a_file_without_tensors(db):
+    for protocol in range(6):
+        assert rows(db, "SELECT container, objects, attributes FROM zt_files(?)", pickle.dumps(5, protocol)) == [("pickle", 0, '{"":5}')]
+
+
+def test_a_broken_array_of_joblib_names_its_place(db):
+    source = written.pickle(("w", written.wrapper((9,))))
+    assert "bytes of an array's elements should follow" in message(db, "SELECT * FROM zt_objects(?)", source)
+
+
+def test_files_in_a_directory(db, save, tmp_path):
+    for name in ("a.pkl", "b.pickle", "c.joblib", "d.bin"):
+        save(name, pickle.dumps(A))
+    assert [os.path.basename(path) for path, in rows(db, "SELECT path FROM zt_files(?)", str(tmp_path))] == ["a.pkl", "b.pickle", "c.joblib"]
+
+
+def test_torchs_files_stay_torchs(db):
+    for path in sorted((corpus.FORMATS / "pytorch" / "golden").glob("*.pt")):
+        assert rows(db, "SELECT container FROM zt_files(?)", str(path)) == [("pytorch",)]
+
+
+def test_a_pickle_in_an_archive(db):
+    import zipfile
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as z:
+        z.writestr("model.pkl", pickle.dumps({"a": A, "n": 1}))
+        z.writestr("settings", pickle.dumps({"rate": 1}))
+    source = file.getvalue()
+    assert rows(db, "SELECT container, version, attributes FROM zt_files(?)", source) == [("pickle", "4", '{"n":1}')]
+    assert value(db, "SELECT zt_dense(?, 'a')", source) == A.tobytes()
