@@ -66,6 +66,8 @@ environment numpy numpy==2.2.6 scipy==1.15.3
 foreign "$build/numpy/bin/python" npy npz
 environment onnx onnx==1.23.2 numpy==2.2.6 ml_dtypes==0.6.0
 foreign "$build/onnx/bin/python" onnx
+environment hdf5 h5py==3.16.0 tables==3.11.1 numpy==2.4.6 ml_dtypes==0.6.0
+foreign "$build/hdf5/bin/python" hdf5
 # Not PyPI's torch, which comes with gigabytes of CUDA
 PYTHON="${PYTHON:-/usr/bin/python3}" sh tests/deps.sh torch
 foreign "${PYTHON:-/usr/bin/python3}" pytorch

@@ -51,6 +51,9 @@ def test_each_library_wrote_files():
         "safetensors": {"dtypes", "names", "many", "empty", "metadata"},
         "npz": {*(f"{kind}{what}" for kind in ("stored", "deflated") for what in ("", "_names", "_others", "_many", "_zeros", "_none")),
                 *(f"scipy_{form}{kind}" for form in ("csr", "csc", "coo", "bsr", "dia") for kind in ("", "_deflated"))},
+        "hdf5": {*(f"{what}_{version}" for what in ("types", "others", "chunks", "storage", "tree", "attributes")
+                   for version in ("earliest", "v108", "v110", "v112", "latest") if (what, version) != ("attributes", "earliest")),
+                 "ordered", "userblock", "long", "long_old", "pytables"},
         "onnx": {"raw", "typed", "names", "many", "nodes", "external", "properties", "empty"},
         "pytorch": {"dtypes", "state_dict", "pytorch_model", "checkpoint", "views", "sparse", "quantized", "module", "parameters",
                     "tensor", "list", "odd_keys", "empty", "many", "script", "layouts", "nested", "subclasses", "lazily", "calls", "meta", "blocks", "arrays",
