@@ -1,6 +1,8 @@
 /* Components made of chunks. See chunks.h. */
 #include "container/chunks.h"
 
+#include "container/builder.h"
+
 /* Kept: the head, the fill value, and the places. */
 typedef struct chunks_head {
   uint32_t rank, width, filters, fill, computed, stored;

@@ -9,23 +9,25 @@
 #ifndef ZT_CONTAINER_CHUNKS_H
 #define ZT_CONTAINER_CHUNKS_H
 
-#include "container/builder.h"
+#include "core/error.h"
+
+struct zt_builder;   /* container/builder.h */
 
 #define ZT_CHUNKS_RANK 32
 #define ZT_CHUNKS_FILTERS 32
 
-typedef enum zt_filter_id {
+typedef enum zt_chunk_filter_id {
   ZT_FILTER_UNKNOWN,
   ZT_FILTER_ZLIB,          /* A zlib stream (RFC 1950) */
   ZT_FILTER_SHUFFLE,       /* First bytes of all elements, then second bytes ... */
   ZT_FILTER_FLETCHER32     /* A checksum of 4 bytes behind the data */
-} zt_filter_id;
+} zt_chunk_filter_id;
 
-typedef struct zt_filter {
-  uint32_t id;             /* A zt_filter_id */
+typedef struct zt_chunk_filter {
+  uint32_t id;             /* A zt_chunk_filter_id */
   uint32_t number;         /* In the format's words, for messages */
   uint32_t width;          /* ZT_FILTER_SHUFFLE: bytes of an element */
-} zt_filter;
+} zt_chunk_filter;
 
 /* The array, its grid, and how chunks are stored. */
 typedef struct zt_chunks {
@@ -39,7 +41,7 @@ typedef struct zt_chunks {
   uint64_t shape[ZT_CHUNKS_RANK];      /* Elements of the array, */
   uint64_t chunk[ZT_CHUNKS_RANK];      /* and of a chunk; none is 0 */
   uint64_t bytes;                      /* Of a decoded chunk, at most ZT_CHUNK_MAX */
-  zt_filter filter[ZT_CHUNKS_FILTERS];
+  zt_chunk_filter filter[ZT_CHUNKS_FILTERS];
   /* Set by zt_chunks_read(): */
   uint64_t grid[ZT_CHUNKS_RANK];       /* Chunks along each dimension */
   uint64_t n;                          /* Chunks in all */
@@ -59,8 +61,8 @@ typedef struct zt_chunk {
 
 /* Keep the description and the places of n chunks, with distinct indices that ascend. `fill` has
 ** chunks->fill bytes. Sets *at and *size, the range of kept bytes for zt_chunks_read(). */
-int zt_chunks_keep(zt_builder *b, const zt_chunks *chunks, const uint8_t *fill, const zt_chunk *a,
-                   uint32_t n, uint32_t *at, uint32_t *size);
+int zt_chunks_keep(struct zt_builder *b, const zt_chunks *chunks, const uint8_t *fill,
+                   const zt_chunk *a, uint32_t n, uint32_t *at, uint32_t *size);
 
 /* Decode a component's `chunks`. */
 void zt_chunks_read(zt_span kept, zt_chunks *out);

@@ -1,14 +1,14 @@
 /*
-** HDF5 (HDF5 File Format Specification 3.0): Keras' weights, h5py, PyTables, MATLAB 7.3. All numbers
-** are little-endian. Addresses count from the superblock, and have `offset` bytes; lengths have
-** `length` bytes. An address of all ones leads nowhere.
+** HDF5 (HDF5 File Format Specification 3.0): Keras' weights, h5py, PyTables, MATLAB 7.3. All
+** numbers are little-endian. Addresses count from the superblock. An address of all ones leads
+** nowhere.
 **
 **   file       := other* superblock ...      the superblock is at 0, 512, 1024, 2048 ...
 **   superblock := 89 "HDF" 0D 0A 1A 0A, version u8, fields of that version, end of the file, root
 **   object     := header: messages in blocks, which continuations lead to
-**   group      := an object with links: a symbol table (a B-tree of version 1, whose leaves are nodes
-**                 of symbols, and a local heap of names), link messages, or link info (a B-tree of
-**                 version 2, whose records are IDs in a fractal heap)
+**   group      := an object with links: a symbol table (a B-tree of version 1, whose leaves are
+**                 nodes of symbols, and a local heap of names), link messages, or link info (a
+**                 B-tree of version 2, whose records are IDs in a fractal heap)
 **   dataset    := an object with a datatype, a dataspace and a layout; filters, a fill value
 **   datatype   := class and version u8, bits u24, size u32, properties; or where it is committed
 **   layout     := compact (in the message) | contiguous | chunks by one of six kinds of index
@@ -123,8 +123,8 @@ static int hdf5_set_sizes(zt_hdf5 *h, unsigned offset, unsigned length){
   return SQLITE_OK;
 }
 
-/* Versions 0 and 1 lead to the root by the entry of a symbol. Returns the bytes that the file should
-** have from the superblock on: its end counts from the same place as the base, which is stated. */
+/* Versions 0 and 1 lead to the root by the entry of a symbol. Returns the bytes that the file
+** should have from the superblock on: its end counts from the same place as the stated base. */
 static uint64_t hdf5_read_old(zt_hdf5 *h, zt_hdf5_in *in){
   uint64_t base, end;
   zt_hdf5_skip(in, h->version==1 ? 12 : 8);   /* Numbers of entries of nodes, flags */

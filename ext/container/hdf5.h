@@ -7,9 +7,9 @@
 **   hdf5_heap.c        fractal heaps and global heaps
 **   hdf5_group.c       links of a group, in symbol tables, messages and fractal heaps
 **   hdf5_type.c        datatypes: their meaning as elements
-**   hdf5_value.c       elements as attributes' values
+**   hdf5_element.c     elements as attributes' values
 **   hdf5_attribute.c   attributes of an object, in messages and fractal heaps
-**   hdf5_chunks.c      the places of chunks, by six kinds of index
+**   hdf5_index.c      the places of chunks, by six kinds of index
 **   hdf5_dataset.c     a dataset: its space, type, layout, filters and fill value
 **
 ** Functions that return int return SQLite result codes and record failures in h->err.
@@ -17,6 +17,7 @@
 #ifndef ZT_CONTAINER_HDF5_H
 #define ZT_CONTAINER_HDF5_H
 
+#include "container/builder.h"
 #include "container/chunks.h"
 #include "core/cbor_write.h"
 
@@ -248,7 +249,7 @@ typedef struct zt_hdf5_meaning {
 } zt_hdf5_meaning;
 int zt_hdf5_type_meaning(zt_hdf5 *h, const zt_hdf5_type *type, zt_hdf5_meaning *out);
 
-/* --- hdf5_value.c --- */
+/* --- hdf5_element.c --- */
 
 /* Append the elements of an array of that rank and shape as CBOR. */
 int zt_hdf5_value(zt_hdf5 *h, const zt_hdf5_type *type, zt_span data, uint32_t rank,
@@ -269,7 +270,7 @@ int zt_hdf5_space_read(zt_hdf5 *h, zt_span message, zt_hdf5_space *out);
 int zt_hdf5_attributes(zt_hdf5 *h, const zt_hdf5_header *header, zt_text prefix, zt_cbor_out *out,
                        uint32_t *n);
 
-/* --- hdf5_chunks.c --- */
+/* --- hdf5_index.c --- */
 
 /* The fields of a layout message for chunks. */
 typedef struct zt_hdf5_index {

@@ -9,7 +9,7 @@
 #include "core/grow.h"
 #include "core/sort.h"
 
-enum { SPACE_MOST = 0x01 };
+enum { ATTRIBUTE_SPACE_MOST = 0x01 };
 enum { ATTRIBUTE_SHARED_TYPE = 0x01, ATTRIBUTE_SHARED_SPACE = 0x02 };
 #define ATTRIBUTE_HIDDEN 0x02        /* Of a record in a heap: the attribute is somewhere else */
 
@@ -27,7 +27,7 @@ int zt_hdf5_space_read(zt_hdf5 *h, zt_span message, zt_hdf5_space *out){
   }
   *out = (zt_hdf5_space){ .rank = rank, .null = kind==2 };
   for(unsigned d=0; d<rank; d++) out->shape[d] = out->most[d] = zt_hdf5_take_length(&in);
-  for(unsigned d=0; d<rank && (flags & SPACE_MOST); d++){
+  for(unsigned d=0; d<rank && (flags & ATTRIBUTE_SPACE_MOST); d++){
     out->most[d] = zt_hdf5_take_length(&in);
     if( h->length_size<8 && out->most[d]==((uint64_t)1<<8*h->length_size)-1 ){
       out->most[d] = UINT64_MAX;
@@ -53,8 +53,8 @@ typedef struct attribute_list {
 } attribute_list;
 
 /* Type, space and data behind an attribute's name. */
-static int attribute_value(attribute_list *l, zt_span type_bytes, zt_span space_bytes, zt_span data,
-                           bool shared, zt_cbor_out *out){
+static int attribute_read_value(attribute_list *l, zt_span type_bytes, zt_span space_bytes,
+                                zt_span data, bool shared, zt_cbor_out *out){
   zt_hdf5 *h = l->h;
   zt_hdf5_space space;
   zt_hdf5_type type;
@@ -77,7 +77,7 @@ static int attribute_put_value(attribute_list *l, zt_span type, zt_span space, z
   const size_t before = l->values.n;
   zt_error failed = { .path = h->err->path }, *err = h->err;
   h->err = &failed;
-  attribute_value(l, type, space, data, shared, &l->values);
+  attribute_read_value(l, type, space, data, shared, &l->values);
   h->err = err;
   if( !failed.rc ) return l->values.err->rc;
   if( !zt_error_is_of_file(&failed) || strcmp(failed.rule, "HD16")==0 ){
@@ -137,7 +137,8 @@ static void attribute_take_record(zt_hdf5 *h, void *context, const zt_hdf5_recor
     return;
   }
   if( record->p[l->heap.id_length] & ATTRIBUTE_HIDDEN ){
-    zt_break(h->err, "HD4", "an attribute in the file's heap of shared messages, which is not read");
+    zt_break(h->err, "HD4", "an attribute in the file's heap of shared messages, which is not"
+             " read");
     return;
   }
   if( zt_hdf5_heap_read(h, &l->heap, record->p, &l->bytes)==SQLITE_OK ){
@@ -168,7 +169,7 @@ static int attribute_compare(const void *context, const void *x, const void *y){
 }
 
 /* Append the sorted list. */
-static int attribute_put(attribute_list *l, zt_text prefix, zt_cbor_out *out){
+static int attribute_put_sorted(attribute_list *l, zt_text prefix, zt_cbor_out *out){
   zt_hdf5 *h = l->h;
   const zt_sort_by by = {
     .size = sizeof(*l->a), .compare = attribute_compare, .context = l,
@@ -201,7 +202,7 @@ int zt_hdf5_attributes(zt_hdf5 *h, const zt_hdf5_header *header, zt_text prefix,
       attribute_add(&l, zt_hdf5_data(header, m));
     }
   }
-  if( !h->err->rc ) attribute_put(&l, prefix, out);
+  if( !h->err->rc ) attribute_put_sorted(&l, prefix, out);
   *n = (uint32_t)l.n;
   zt_hdf5_header_clear(&l.room);
   zt_hdf5_block_clear(&l.bytes);

@@ -8,36 +8,36 @@
 
 #include "core/grow.h"
 
-#define BTREE_DEPTH 32               /* Levels, at most */
-#define BTREE_HEAD 6                 /* Bytes of signature, version and type */
-#define BTREE_FIXED 10               /* These, and the checksum */
+#define BTREE2_DEPTH 32               /* Levels, at most */
+#define BTREE2_HEAD 6                 /* Bytes of signature, version and type */
+#define BTREE2_FIXED 10               /* These, and the checksum */
 
-typedef struct btree_node {
+typedef struct btree2_node {
   uint64_t address, records;
   unsigned level;                    /* 0: a leaf */
-} btree_node;
+} btree2_node;
 
-typedef struct btree_walk {
+typedef struct btree2_walk {
   zt_hdf5 *h;
   unsigned type, record;             /* Of records: type and bytes */
   uint32_t node_size;
   unsigned width;                    /* Bytes of the number of a child's records */
-  uint64_t most[BTREE_DEPTH+1];      /* Records of a node of each level */
-  unsigned all_width[BTREE_DEPTH+1]; /* Bytes of the number of records below, of each level */
-  btree_node *todo;                  /* Owned */
+  uint64_t most[BTREE2_DEPTH+1];      /* Records of a node of each level */
+  unsigned all_width[BTREE2_DEPTH+1]; /* Bytes of the number of records below, of each level */
+  btree2_node *todo;                  /* Owned */
   size_t n, room;
   zt_hdf5_block bytes;
   zt_hdf5_take_record *take;
   void *context;
-} btree_walk;
+} btree2_walk;
 
-static int btree_fail(zt_hdf5 *h, const char *fault, uint64_t address){
+static int btree2_fail(zt_hdf5 *h, const char *fault, uint64_t address){
   return zt_break(h->err, "HD6", "%s in the B-tree at address %llu", fault,
                   (unsigned long long)address);
 }
 
-static int btree_push(btree_walk *w, btree_node node){
-  btree_node *todo = zt_grow(w->todo, &w->room, w->n+1, sizeof(*todo), w->h->err);
+static int btree2_push(btree2_walk *w, btree2_node node){
+  btree2_node *todo = zt_grow(w->todo, &w->room, w->n+1, sizeof(*todo), w->h->err);
   if( !todo ) return w->h->err->rc;
   w->todo = todo;
   w->todo[w->n++] = node;
@@ -45,50 +45,50 @@ static int btree_push(btree_walk *w, btree_node node){
 }
 
 /* Compute how many records nodes hold, which the widths of fields depend on. */
-static int btree_measure(btree_walk *w, unsigned depth, uint64_t address){
+static int btree2_measure(btree2_walk *w, unsigned depth, uint64_t address){
   uint64_t all;
-  if( depth>BTREE_DEPTH || w->record==0 || w->node_size<BTREE_FIXED+w->record ){
-    return btree_fail(w->h, "a wrong size or depth", address);
+  if( depth>BTREE2_DEPTH || w->record==0 || w->node_size<BTREE2_FIXED+w->record ){
+    return btree2_fail(w->h, "a wrong size or depth", address);
   }
-  w->most[0] = all = (w->node_size-BTREE_FIXED)/w->record;
+  w->most[0] = all = (w->node_size-BTREE2_FIXED)/w->record;
   w->width = zt_hdf5_width(all);
   w->all_width[0] = 0;
   for(unsigned level=1; level<=depth; level++){
     const unsigned child = w->h->offset_size+w->width+w->all_width[level-1];
-    if( w->node_size<BTREE_FIXED+child ) return btree_fail(w->h, "a small node", address);
-    w->most[level] = (w->node_size-BTREE_FIXED-child)/(w->record+child);
+    if( w->node_size<BTREE2_FIXED+child ) return btree2_fail(w->h, "a small node", address);
+    w->most[level] = (w->node_size-BTREE2_FIXED-child)/(w->record+child);
     if( !zt_mul64(w->most[level]+1, all, &all) || !zt_add64(all, w->most[level], &all) ){
-      return btree_fail(w->h, "too many levels", address);
+      return btree2_fail(w->h, "too many levels", address);
     }
     w->all_width[level] = zt_hdf5_width(all);
   }
   return SQLITE_OK;
 }
 
-static int btree_visit(btree_walk *w, btree_node node){
+static int btree2_visit(btree2_walk *w, btree2_node node){
   zt_hdf5 *h = w->h;
   const bool leaf = node.level==0;
   const unsigned child = leaf ? 0 : h->offset_size+w->width+w->all_width[node.level-1];
   uint64_t size;
   zt_hdf5_in in;
   if( node.records>w->most[node.level] ){
-    return btree_fail(h, "a node with more records than it has room for", node.address);
+    return btree2_fail(h, "a node with more records than it has room for", node.address);
   }
-  size = BTREE_FIXED+node.records*w->record+(leaf ? 0 : (node.records+1)*child);
+  size = BTREE2_FIXED+node.records*w->record+(leaf ? 0 : (node.records+1)*child);
   if( zt_hdf5_enter(h, node.address) || zt_hdf5_read(h, node.address, size, &w->bytes)
    || zt_hdf5_check_head(h, w->bytes.p, leaf ? "BTLF" : "BTIN", 0, node.address, "HD6")
    || zt_hdf5_check_sum(h, w->bytes.p, w->bytes.n, node.address) ) return h->err->rc;
-  in = zt_hdf5_in_of(h, (zt_span){ w->bytes.p+BTREE_HEAD, w->bytes.n-BTREE_FIXED });
+  in = zt_hdf5_in_of(h, (zt_span){ w->bytes.p+BTREE2_HEAD, w->bytes.n-BTREE2_FIXED });
   for(uint64_t i=0; i<node.records && !h->err->rc; i++){
     const zt_hdf5_record record = { zt_hdf5_take_span(&in, w->record).p, w->record, w->type };
     w->take(h, w->context, &record);
   }
   for(uint64_t i=0; !leaf && i<=node.records && !h->err->rc; i++){
-    btree_node below = { .level = node.level-1 };
+    btree2_node below = { .level = node.level-1 };
     below.address = zt_hdf5_take_address(&in);
     below.records = zt_hdf5_take(&in, w->width);
     zt_hdf5_skip(&in, w->all_width[node.level-1]);
-    btree_push(w, below);
+    btree2_push(w, below);
   }
   return h->err->rc;
 }
@@ -96,9 +96,9 @@ static int btree_visit(btree_walk *w, btree_node node){
 int zt_hdf5_btree2(zt_hdf5 *h, uint64_t address, unsigned type, zt_hdf5_take_record *take,
                    void *context){
   const size_t size = 16+h->offset_size+2+h->length_size+4;
-  btree_walk w = { .h = h, .take = take, .context = context };
+  btree2_walk w = { .h = h, .take = take, .context = context };
   uint8_t head[64];
-  btree_node root = { 0 };
+  btree2_node root = { 0 };
   zt_hdf5_in in;
   unsigned depth;
   if( zt_hdf5_copy(h, address, head, size)
@@ -113,10 +113,10 @@ int zt_hdf5_btree2(zt_hdf5 *h, uint64_t address, unsigned type, zt_hdf5_take_rec
   root.address = zt_hdf5_take_address(&in);
   root.records = zt_hdf5_take(&in, 2);
   root.level = depth;
-  if( w.type!=type && w.type!=type+1 ) return btree_fail(h, "records of another type", address);
+  if( w.type!=type && w.type!=type+1 ) return btree2_fail(h, "records of another type", address);
   if( root.address==ZT_HDF5_NONE ) return SQLITE_OK;
-  if( btree_measure(&w, depth, address)==SQLITE_OK ) btree_push(&w, root);
-  while( w.n>0 && !h->err->rc ) btree_visit(&w, w.todo[--w.n]);
+  if( btree2_measure(&w, depth, address)==SQLITE_OK ) btree2_push(&w, root);
+  while( w.n>0 && !h->err->rc ) btree2_visit(&w, w.todo[--w.n]);
   sqlite3_free(w.todo);
   zt_hdf5_block_clear(&w.bytes);
   return h->err->rc;

@@ -8,10 +8,10 @@
 
 #define DATASET_FILTERS 32           /* Of a dataset, at most */
 
-enum { LAYOUT_COMPACT, LAYOUT_CONTIGUOUS, LAYOUT_CHUNKED, LAYOUT_VIRTUAL };
+enum { DATASET_COMPACT, DATASET_CONTIGUOUS, DATASET_CHUNKED, DATASET_VIRTUAL };
 enum {
-  FILTER_DEFLATE = 1, FILTER_SHUFFLE = 2, FILTER_FLETCHER32 = 3, FILTER_SZIP = 4, FILTER_NBIT = 5,
-  FILTER_SCALEOFFSET = 6, FILTER_LZF = 32000
+  DATASET_DEFLATE = 1, DATASET_SHUFFLE = 2, DATASET_FLETCHER32 = 3, DATASET_SZIP = 4,
+  DATASET_NBIT = 5, DATASET_SCALEOFFSET = 6, DATASET_LZF = 32000
 };
 
 /* A layout message. */
@@ -72,11 +72,11 @@ static int dataset_read_old_layout(dataset_reader *r, zt_hdf5_in *in, uint64_t d
   l->class = (int)zt_hdf5_take(in, 1);
   zt_hdf5_skip(in, 5);
   l->address = ZT_HDF5_NONE;
-  if( l->class!=LAYOUT_COMPACT ) l->address = zt_hdf5_take_address(in);
+  if( l->class!=DATASET_COMPACT ) l->address = zt_hdf5_take_address(in);
   if( rank>ZT_HDF5_RANK+1 ) return dataset_fail(r, "HD12", "chunks of more than 32 dimensions");
   for(uint32_t d=0; d<rank; d++) l->chunk[d] = zt_hdf5_take(in, 4);
   l->size = UINT64_MAX;
-  if( l->class==LAYOUT_COMPACT ){
+  if( l->class==DATASET_COMPACT ){
     l->size = zt_hdf5_take(in, 4);
     l->address = data+(uint64_t)(in->p-begin);
     zt_hdf5_skip(in, l->size);
@@ -127,19 +127,19 @@ static int dataset_read_layout(dataset_reader *r, const zt_hdf5_message *m){
     if( dataset_read_old_layout(r, &in, m->address+1) ) return r->h->err->rc;
   }else{
     l->class = (int)zt_hdf5_take(&in, 1);
-    if( l->class==LAYOUT_COMPACT ){
+    if( l->class==DATASET_COMPACT ){
       l->size = zt_hdf5_take(&in, 2);
       l->address = m->address+(uint64_t)(in.p-data.p);
       zt_hdf5_skip(&in, l->size);
-    }else if( l->class==LAYOUT_CONTIGUOUS ){
+    }else if( l->class==DATASET_CONTIGUOUS ){
       l->address = zt_hdf5_take_address(&in);
       l->size = zt_hdf5_take_length(&in);
-    }else if( l->class==LAYOUT_CHUNKED ){
+    }else if( l->class==DATASET_CHUNKED ){
       if( dataset_read_chunked(r, &in, version) ) return r->h->err->rc;
     }
   }
   if( in.cut ) return dataset_fail(r, "HD12", "a layout that is cut short");
-  if( l->class<0 || l->class>LAYOUT_VIRTUAL ){
+  if( l->class<0 || l->class>DATASET_VIRTUAL ){
     return dataset_fail(r, "HD12", "a layout of unknown class");
   }
   return SQLITE_OK;
@@ -147,11 +147,11 @@ static int dataset_read_layout(dataset_reader *r, const zt_hdf5_message *m){
 
 /* --- Filters --- */
 
-static zt_filter_id dataset_filter_id(uint32_t number){
+static zt_chunk_filter_id dataset_filter_id(uint32_t number){
   switch( number ){
-    case FILTER_DEFLATE: return ZT_FILTER_ZLIB;
-    case FILTER_SHUFFLE: return ZT_FILTER_SHUFFLE;
-    case FILTER_FLETCHER32: return ZT_FILTER_FLETCHER32;
+    case DATASET_DEFLATE: return ZT_FILTER_ZLIB;
+    case DATASET_SHUFFLE: return ZT_FILTER_SHUFFLE;
+    case DATASET_FLETCHER32: return ZT_FILTER_FLETCHER32;
     default: return ZT_FILTER_UNKNOWN;
   }
 }
@@ -159,13 +159,13 @@ static zt_filter_id dataset_filter_id(uint32_t number){
 /* The word for a filter, in `room` if it has none. */
 static const char *dataset_filter_name(uint32_t number, char room[12]){
   switch( number ){
-    case FILTER_DEFLATE: return "deflate";
-    case FILTER_SHUFFLE: return "shuffle";
-    case FILTER_FLETCHER32: return "fletcher32";
-    case FILTER_SZIP: return "szip";
-    case FILTER_NBIT: return "nbit";
-    case FILTER_SCALEOFFSET: return "scaleoffset";
-    case FILTER_LZF: return "lzf";
+    case DATASET_DEFLATE: return "deflate";
+    case DATASET_SHUFFLE: return "shuffle";
+    case DATASET_FLETCHER32: return "fletcher32";
+    case DATASET_SZIP: return "szip";
+    case DATASET_NBIT: return "nbit";
+    case DATASET_SCALEOFFSET: return "scaleoffset";
+    case DATASET_LZF: return "lzf";
     default: return sqlite3_snprintf(12, room, "%u", number);
   }
 }
@@ -180,7 +180,7 @@ static int dataset_read_filters(dataset_reader *r, const zt_hdf5_message *m){
   }
   if( version==1 ) zt_hdf5_skip(&in, 6);
   for(unsigned i=0; i<n; i++){
-    zt_filter *f = &c->filter[i];
+    zt_chunk_filter *f = &c->filter[i];
     uint64_t name = 0, values;
     f->number = (uint32_t)zt_hdf5_take(&in, 2);
     f->id = dataset_filter_id(f->number);
@@ -199,7 +199,7 @@ static int dataset_read_filters(dataset_reader *r, const zt_hdf5_message *m){
 
 /* --- Fill values --- */
 
-enum { FILL_DEFINED = 0x20 };
+enum { DATASET_FILL_DEFINED = 0x20 };
 
 static int dataset_read_fill(dataset_reader *r, const zt_hdf5_message *m){
   zt_hdf5_in in = zt_hdf5_in_of(r->h, zt_hdf5_data(r->header, m));
@@ -209,7 +209,7 @@ static int dataset_read_fill(dataset_reader *r, const zt_hdf5_message *m){
     const unsigned version = (unsigned)zt_hdf5_take(&in, 1);
     if( version<1 || version>3 ) return dataset_fail(r, "HD12", "a fill value of unknown version");
     if( version==3 ){
-      defined = (zt_hdf5_take(&in, 1) & FILL_DEFINED)!=0;
+      defined = (zt_hdf5_take(&in, 1) & DATASET_FILL_DEFINED)!=0;
     }else{
       zt_hdf5_skip(&in, 2);
       defined = zt_hdf5_take(&in, 1)!=0;
@@ -225,7 +225,9 @@ static int dataset_read_fill(dataset_reader *r, const zt_hdf5_message *m){
 static int dataset_read_messages(dataset_reader *r){
   const zt_hdf5_header *header = r->header;
   const zt_hdf5_message *m;
-  if( (m = zt_hdf5_find(header, ZT_HDF5_TYPE))!=NULL && dataset_read_type(r, m) ) return r->h->err->rc;
+  if( (m = zt_hdf5_find(header, ZT_HDF5_TYPE))!=NULL && dataset_read_type(r, m) ){
+    return r->h->err->rc;
+  }
   if( (m = zt_hdf5_find(header, ZT_HDF5_SPACE))!=NULL && dataset_read_space(r, m) ){
     return r->h->err->rc;
   }
@@ -271,7 +273,7 @@ static int dataset_place_plain(dataset_reader *r){
     return SQLITE_OK;
   }
   record->codec = ZT_CODEC_RAW;
-  record->scattered = l->class==LAYOUT_COMPACT;
+  record->scattered = l->class==DATASET_COMPACT;
   if( l->size==UINT64_MAX ) l->size = record->has_decoded ? record->decoded : UINT64_MAX;
   if( !zt_claim(h->size, l->address, l->size) ){
     return zt_break(h->err, "HD12", "its %llu bytes at address %llu go beyond the end of the file",
@@ -286,7 +288,7 @@ static int dataset_place_plain(dataset_reader *r){
 static int dataset_place_outside(dataset_reader *r){
   zt_hdf5_dataset *record = &r->record;
   record->scattered = true;
-  if( r->layout.class==LAYOUT_VIRTUAL ){
+  if( r->layout.class==DATASET_VIRTUAL ){
     dataset_set_decoded(r);
     record->codec = ZT_CODEC_UNDECODED;
     record->meaning.no_values = "its values are those of other datasets, mapped by a virtual one";
@@ -328,13 +330,14 @@ static const char *dataset_undecoded(const dataset_reader *r){
   uint32_t applied = 0;
   for(size_t i=0; i<r->places.n; i++) applied |= ~r->places.a[i].skipped;
   for(uint32_t i=0; i<r->chunks.filters; i++){
-    const zt_filter *f = &r->chunks.filter[i];
+    const zt_chunk_filter *f = &r->chunks.filter[i];
     if( f->id!=ZT_FILTER_UNKNOWN || !(applied>>i & 1) ) continue;
     switch( f->number ){
-      case FILTER_SZIP: return "its chunks are compressed by szip, which is not decoded";
-      case FILTER_NBIT: return "its chunks are packed by n-bit, which is not decoded";
-      case FILTER_SCALEOFFSET: return "its chunks are packed by scale-offset, which is not decoded";
-      case FILTER_LZF: return "its chunks are compressed by lzf, which is not decoded";
+      case DATASET_SZIP: return "its chunks are compressed by szip, which is not decoded";
+      case DATASET_NBIT: return "its chunks are packed by n-bit, which is not decoded";
+      case DATASET_SCALEOFFSET:
+        return "its chunks are packed by scale-offset, which is not decoded";
+      case DATASET_LZF: return "its chunks are compressed by lzf, which is not decoded";
       default: return "its chunks are written by a filter that is not known";
     }
   }
@@ -359,7 +362,7 @@ static int dataset_place_chunks(dataset_reader *r){
   record->codec = ZT_CODEC_UNDECODED;
   for(uint32_t i=0; i<r->chunks.filters; i++){
     const uint32_t n = r->chunks.filter[i].number;
-    if( n>FILTER_SCALEOFFSET && n!=FILTER_LZF ) record->has_decoded = false;
+    if( n>DATASET_SCALEOFFSET && n!=DATASET_LZF ) record->has_decoded = false;
   }
   return SQLITE_OK;
 }
@@ -367,8 +370,8 @@ static int dataset_place_chunks(dataset_reader *r){
 static int dataset_place(dataset_reader *r){
   if( !r->has_type || !r->has_space ) return dataset_fail(r, "HD12", "a dataset without a type");
   if( r->space.null ) return SQLITE_OK;
-  if( r->external || r->layout.class==LAYOUT_VIRTUAL ) return dataset_place_outside(r);
-  return r->layout.class==LAYOUT_CHUNKED ? dataset_place_chunks(r) : dataset_place_plain(r);
+  if( r->external || r->layout.class==DATASET_VIRTUAL ) return dataset_place_outside(r);
+  return r->layout.class==DATASET_CHUNKED ? dataset_place_chunks(r) : dataset_place_plain(r);
 }
 
 /* --- The record --- */
@@ -385,7 +388,7 @@ static int dataset_keep_chunks(dataset_reader *r){
   zt_hdf5 *h = r->h;
   zt_chunks *c = &r->chunks;
   if( r->record.codec!=ZT_CODEC_CHUNKED ) return SQLITE_OK;
-  if( r->layout.class!=LAYOUT_CHUNKED ) dataset_set_absent(r);
+  if( r->layout.class!=DATASET_CHUNKED ) dataset_set_absent(r);
   c->fill = r->fill.n==c->width ? c->width : 0;
   if( r->fill.n>0 && c->fill==0 && !r->record.meaning.no_values ){
     return dataset_fail(r, "HD12", "a fill value of another size than the elements");
@@ -402,12 +405,12 @@ static int dataset_keep_encoding(dataset_reader *r){
   const int class = r->layout.class;
   char *z;
   if( r->external ) sqlite3_str_appendall(text, "hdf5.external");
-  else if( class==LAYOUT_COMPACT ) sqlite3_str_appendall(text, "hdf5.compact");
-  else if( class==LAYOUT_VIRTUAL ) sqlite3_str_appendall(text, "hdf5.virtual");
-  else if( class==LAYOUT_CHUNKED ) sqlite3_str_appendall(text, "hdf5.chunked");
+  else if( class==DATASET_COMPACT ) sqlite3_str_appendall(text, "hdf5.compact");
+  else if( class==DATASET_VIRTUAL ) sqlite3_str_appendall(text, "hdf5.virtual");
+  else if( class==DATASET_CHUNKED ) sqlite3_str_appendall(text, "hdf5.chunked");
   else if( r->layout.address==ZT_HDF5_NONE ) sqlite3_str_appendall(text, "hdf5.contiguous");
   else sqlite3_str_appendall(text, "raw");
-  for(uint32_t i=0; i<r->chunks.filters && class==LAYOUT_CHUNKED; i++){
+  for(uint32_t i=0; i<r->chunks.filters && class==DATASET_CHUNKED; i++){
     sqlite3_str_appendf(text, "+%s", dataset_filter_name(r->chunks.filter[i].number, room));
   }
   z = sqlite3_str_finish(text);
@@ -436,10 +439,10 @@ static void dataset_put_most(const dataset_reader *r, zt_cbor_out *o){
 static uint32_t dataset_put_facts(const dataset_reader *r, zt_cbor_out *o){
   static const char *const layouts[] = { "compact", "contiguous", "chunked", "virtual" };
   const dataset_layout *l = &r->layout;
-  const bool chunked = l->class==LAYOUT_CHUNKED;
+  const bool chunked = l->class==DATASET_CHUNKED;
   uint32_t n = 0;
   char room[12];
-  if( l->class>=0 && l->class<=LAYOUT_VIRTUAL ){
+  if( l->class>=0 && l->class<=DATASET_VIRTUAL ){
     dataset_put_key(o, "hdf5.layout");
     dataset_put_key(o, layouts[l->class]);
     n++;

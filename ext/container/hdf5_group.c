@@ -159,7 +159,7 @@ static int group_old(zt_hdf5 *h, zt_span message){
 
 /* --- Link messages --- */
 
-enum { LINK_KIND = 0x08, LINK_ORDER = 0x04, LINK_CHARSET = 0x10 };
+enum { GROUP_LINK_KIND = 0x08, GROUP_LINK_ORDER = 0x04, GROUP_LINK_CHARSET = 0x10 };
 
 static int group_link(zt_hdf5 *h, zt_span message){
   zt_hdf5_in in = zt_hdf5_in_of(h, message);
@@ -167,9 +167,9 @@ static int group_link(zt_hdf5 *h, zt_span message){
   unsigned kind = 0;
   zt_span name;
   uint64_t address;
-  if( flags & LINK_KIND ) kind = (unsigned)zt_hdf5_take(&in, 1);
-  if( flags & LINK_ORDER ) zt_hdf5_skip(&in, 8);
-  if( flags & LINK_CHARSET ) zt_hdf5_skip(&in, 1);
+  if( flags & GROUP_LINK_KIND ) kind = (unsigned)zt_hdf5_take(&in, 1);
+  if( flags & GROUP_LINK_ORDER ) zt_hdf5_skip(&in, 8);
+  if( flags & GROUP_LINK_CHARSET ) zt_hdf5_skip(&in, 1);
   name = zt_hdf5_take_span(&in, zt_hdf5_take(&in, 1u<<(flags & 3)));
   if( in.cut || version!=1 ) return zt_break(h->err, "HD5", "a link message of unknown form");
   if( kind!=0 ) return SQLITE_OK;

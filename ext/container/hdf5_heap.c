@@ -1,6 +1,6 @@
 /*
-** HDF5: fractal heaps, which hold links and attributes, and global heaps, which hold text and arrays
-** of variable length. See hdf5.h, and hdf5.c for the grammar.
+** HDF5: fractal heaps, which hold links and attributes, and global heaps, which hold text and
+** arrays of variable length. See hdf5.h, and hdf5.c for the grammar.
 **
 ** The blocks of a fractal heap form a table of rows of `width` blocks. Blocks of the first two rows
 ** have `start` bytes, those of each further row twice as many as of the row before. Up to `largest`
@@ -11,7 +11,7 @@
 #define HEAP_ID_MAX 64
 #define HEAP_BLOCK_MAX ((uint64_t)1 << 30)   /* Bytes of a direct block */
 #define HEAP_FLAG_SUMS 0x02
-#define GLOBAL_OBJECTS 65536                 /* Indices of a collection */
+#define HEAP_GLOBAL_OBJECTS 65536                 /* Indices of a collection */
 
 /* --- Fractal heaps --- */
 
@@ -26,7 +26,9 @@ static bool heap_is_power(uint64_t n){
 
 static int heap_check(zt_hdf5 *h, zt_hdf5_heap *out, unsigned filters, uint64_t largest_object){
   if( filters ) return heap_fail(h, out, "filters, which are not read,");
-  if( out->id_length<1 || out->id_length>HEAP_ID_MAX ) return heap_fail(h, out, "a wrong ID length");
+  if( out->id_length<1 || out->id_length>HEAP_ID_MAX ){
+    return heap_fail(h, out, "a wrong ID length");
+  }
   if( !heap_is_power(out->width) || !heap_is_power(out->start) || !heap_is_power(out->largest)
    || out->largest<out->start || out->largest>HEAP_BLOCK_MAX || out->bits<1 || out->bits>64 ){
     return heap_fail(h, out, "a wrong table of blocks");
@@ -227,16 +229,16 @@ int zt_hdf5_heap_read(zt_hdf5 *h, const zt_hdf5_heap *heap, const uint8_t *id, z
 
 /* --- Global heaps --- */
 
-static int global_fail(zt_hdf5 *h, uint64_t address){
+static int heap_global_fail(zt_hdf5 *h, uint64_t address){
   return zt_break(h->err, "HD9", "the global heap at address %llu is broken",
                   (unsigned long long)address);
 }
 
 /* Note the places of all objects. An index of 0 is the free space at the end. */
-static int global_index(zt_hdf5 *h, zt_hdf5_collection *c){
+static int heap_global_index(zt_hdf5 *h, zt_hdf5_collection *c){
   const size_t head = 8+h->length_size;
   size_t at = head;
-  memset(c->at, 0, GLOBAL_OBJECTS*sizeof(*c->at));
+  memset(c->at, 0, HEAP_GLOBAL_OBJECTS*sizeof(*c->at));
   while( c->bytes.n-at>=head ){
     zt_hdf5_in in = zt_hdf5_in_of(h, (zt_span){ c->bytes.p+at, c->bytes.n-at });
     const uint64_t index = zt_hdf5_take(&in, 2);
@@ -244,7 +246,7 @@ static int global_index(zt_hdf5 *h, zt_hdf5_collection *c){
     zt_hdf5_skip(&in, 6);
     size = zt_hdf5_take_length(&in);
     if( index==0 ) return SQLITE_OK;
-    if( size>c->bytes.n-at-head ) return global_fail(h, c->address);
+    if( size>c->bytes.n-at-head ) return heap_global_fail(h, c->address);
     c->at[index] = (uint32_t)at+1;
     at += head+(size_t)size;
     at = at%8 && c->bytes.n-at>=8 ? at+(8-at%8) : at;
@@ -252,20 +254,20 @@ static int global_index(zt_hdf5 *h, zt_hdf5_collection *c){
   return SQLITE_OK;
 }
 
-static int global_read(zt_hdf5 *h, uint64_t address){
+static int heap_global_read(zt_hdf5 *h, uint64_t address){
   zt_hdf5_collection *c = &h->collection;
   uint8_t head[16] = { 0 };
   uint64_t size;
   c->address = ZT_HDF5_NONE;
-  if( !c->at && (c->at = sqlite3_malloc64(GLOBAL_OBJECTS*sizeof(*c->at)))==NULL ){
+  if( !c->at && (c->at = sqlite3_malloc64(HEAP_GLOBAL_OBJECTS*sizeof(*c->at)))==NULL ){
     return zt_fail_nomem(h->err);
   }
   if( zt_hdf5_copy(h, address, head, 8+h->length_size)
    || zt_hdf5_check_head(h, head, "GCOL", 1, address, "HD9") ) return h->err->rc;
   size = zt_le64(head+8);
   if( h->length_size<8 ) size &= ((uint64_t)1<<8*h->length_size)-1;
-  if( size<16 || size>INT32_MAX ) return global_fail(h, address);
-  if( zt_hdf5_read(h, address, size, &c->bytes) || global_index(h, c) ) return h->err->rc;
+  if( size<16 || size>INT32_MAX ) return heap_global_fail(h, address);
+  if( zt_hdf5_read(h, address, size, &c->bytes) || heap_global_index(h, c) ) return h->err->rc;
   c->address = address;
   return SQLITE_OK;
 }
@@ -273,8 +275,8 @@ static int global_read(zt_hdf5 *h, uint64_t address){
 int zt_hdf5_global(zt_hdf5 *h, uint64_t address, uint32_t index, zt_span *out){
   zt_hdf5_collection *c = &h->collection;
   zt_hdf5_in in;
-  if( (!c->at || c->address!=address) && global_read(h, address) ) return h->err->rc;
-  if( index==0 || index>=GLOBAL_OBJECTS || c->at[index]==0 ){
+  if( (!c->at || c->address!=address) && heap_global_read(h, address) ) return h->err->rc;
+  if( index==0 || index>=HEAP_GLOBAL_OBJECTS || c->at[index]==0 ){
     return zt_break(h->err, "HD9", "the global heap at address %llu has no object %llu",
                     (unsigned long long)address, (unsigned long long)index);
   }

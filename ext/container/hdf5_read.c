@@ -153,49 +153,49 @@ void zt_hdf5_block_clear(zt_hdf5_block *block){
 
 /* --- Checksums: lookup3 by Bob Jenkins, which takes 12 bytes at a time --- */
 
-static uint32_t sum_turn(uint32_t x, unsigned by){
+static uint32_t read_sum_turn(uint32_t x, unsigned by){
   return x<<by | x>>(32-by);
 }
 
-typedef struct sum_state {
+typedef struct read_sum_state {
   uint32_t a, b, c;
-} sum_state;
+} read_sum_state;
 
-static void sum_mix(sum_state *s){
-  s->a -= s->c; s->a ^= sum_turn(s->c, 4);  s->c += s->b;
-  s->b -= s->a; s->b ^= sum_turn(s->a, 6);  s->a += s->c;
-  s->c -= s->b; s->c ^= sum_turn(s->b, 8);  s->b += s->a;
-  s->a -= s->c; s->a ^= sum_turn(s->c, 16); s->c += s->b;
-  s->b -= s->a; s->b ^= sum_turn(s->a, 19); s->a += s->c;
-  s->c -= s->b; s->c ^= sum_turn(s->b, 4);  s->b += s->a;
+static void read_sum_mix(read_sum_state *s){
+  s->a -= s->c; s->a ^= read_sum_turn(s->c, 4);  s->c += s->b;
+  s->b -= s->a; s->b ^= read_sum_turn(s->a, 6);  s->a += s->c;
+  s->c -= s->b; s->c ^= read_sum_turn(s->b, 8);  s->b += s->a;
+  s->a -= s->c; s->a ^= read_sum_turn(s->c, 16); s->c += s->b;
+  s->b -= s->a; s->b ^= read_sum_turn(s->a, 19); s->a += s->c;
+  s->c -= s->b; s->c ^= read_sum_turn(s->b, 4);  s->b += s->a;
 }
 
-static void sum_end(sum_state *s){
-  s->c ^= s->b; s->c -= sum_turn(s->b, 14);
-  s->a ^= s->c; s->a -= sum_turn(s->c, 11);
-  s->b ^= s->a; s->b -= sum_turn(s->a, 25);
-  s->c ^= s->b; s->c -= sum_turn(s->b, 16);
-  s->a ^= s->c; s->a -= sum_turn(s->c, 4);
-  s->b ^= s->a; s->b -= sum_turn(s->a, 14);
-  s->c ^= s->b; s->c -= sum_turn(s->b, 24);
+static void read_sum_end(read_sum_state *s){
+  s->c ^= s->b; s->c -= read_sum_turn(s->b, 14);
+  s->a ^= s->c; s->a -= read_sum_turn(s->c, 11);
+  s->b ^= s->a; s->b -= read_sum_turn(s->a, 25);
+  s->c ^= s->b; s->c -= read_sum_turn(s->b, 16);
+  s->a ^= s->c; s->a -= read_sum_turn(s->c, 4);
+  s->b ^= s->a; s->b -= read_sum_turn(s->a, 14);
+  s->c ^= s->b; s->c -= read_sum_turn(s->b, 24);
 }
 
 uint32_t zt_hdf5_sum(const uint8_t *p, size_t n){
   const uint32_t start = 0xdeadbeefu+(uint32_t)n;
-  sum_state s = { start, start, start };
+  read_sum_state s = { start, start, start };
   uint8_t last[12] = { 0 };
   if( n==0 ) return start;
   for(; n>12; n-=12, p+=12){
     s.a += zt_le32(p);
     s.b += zt_le32(p+4);
     s.c += zt_le32(p+8);
-    sum_mix(&s);
+    read_sum_mix(&s);
   }
   memcpy(last, p, n);
   s.a += zt_le32(last);
   s.b += zt_le32(last+4);
   s.c += zt_le32(last+8);
-  sum_end(&s);
+  read_sum_end(&s);
   return s.c;
 }
 
@@ -218,13 +218,13 @@ int zt_hdf5_check_head(zt_hdf5 *h, const uint8_t *p, const char *signature, unsi
 
 /* --- Sets of addresses --- */
 
-static size_t set_slot(const zt_hdf5_set *set, uint64_t key){
+static size_t read_set_slot(const zt_hdf5_set *set, uint64_t key){
   size_t i = (size_t)((key*0x9e3779b97f4a7c15u)>>20) & (set->room-1);
   while( set->a[i] && set->a[i]!=key ) i = (i+1) & (set->room-1);
   return i;
 }
 
-static int set_grow(zt_hdf5 *h, zt_hdf5_set *set){
+static int read_set_grow(zt_hdf5 *h, zt_hdf5_set *set){
   const zt_hdf5_set old = *set;
   const size_t room = old.room ? 2*old.room : READ_SET_MIN;
   uint64_t *a = sqlite3_malloc64(room*sizeof(*a));
@@ -232,15 +232,15 @@ static int set_grow(zt_hdf5 *h, zt_hdf5_set *set){
   memset(a, 0, room*sizeof(*a));
   set->a = a;
   set->room = room;
-  for(size_t i=0; i<old.room; i++) if( old.a[i] ) a[set_slot(set, old.a[i])] = old.a[i];
+  for(size_t i=0; i<old.room; i++) if( old.a[i] ) a[read_set_slot(set, old.a[i])] = old.a[i];
   sqlite3_free(old.a);
   return SQLITE_OK;
 }
 
 int zt_hdf5_add(zt_hdf5 *h, zt_hdf5_set *set, uint64_t address, bool *seen){
   size_t i;
-  if( 2*set->n>=set->room && set_grow(h, set) ) return h->err->rc;
-  i = set_slot(set, address+1);
+  if( 2*set->n>=set->room && read_set_grow(h, set) ) return h->err->rc;
+  i = read_set_slot(set, address+1);
   *seen = set->a[i]!=0;
   set->n += !*seen;
   set->a[i] = address+1;

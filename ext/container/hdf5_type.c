@@ -1,8 +1,8 @@
 /*
 ** HDF5: datatypes. See hdf5.h, and hdf5.c for the grammar.
 **
-** A datatype is read with all that it contains, so that its bytes end where they should. Meanings of
-** its parts are read again from these bytes.
+** A datatype is read with all that it contains, so that its bytes end where they should. Meanings
+** of its parts are read again from these bytes.
 */
 #include "container/hdf5.h"
 
@@ -302,12 +302,17 @@ int zt_hdf5_type_meaning(zt_hdf5 *h, const zt_hdf5_type *t, zt_hdf5_meaning *out
     case ZT_HDF5_REFERENCE:
       *out = type_none("u8", "hdf5.reference", "its elements are references to other objects");
       break;
-    case ZT_HDF5_OPAQUE: *out = type_none("u8", "hdf5.opaque", "its elements are opaque bytes"); break;
-    case ZT_HDF5_BITS: *out = type_none("u8", "hdf5.bitfield", "its elements are bit fields"); break;
+    case ZT_HDF5_OPAQUE:
+      *out = type_none("u8", "hdf5.opaque", "its elements are opaque bytes");
+      break;
+    case ZT_HDF5_BITS:
+      *out = type_none("u8", "hdf5.bitfield", "its elements are bit fields");
+      break;
     case ZT_HDF5_ARRAY: *out = type_none("u8", "hdf5.array", "its elements are arrays"); break;
     case ZT_HDF5_COMPLEX:
       if( !type_complex(t->real, t->big, out) ){
-        *out = type_none("u8", "hdf5.complex", "its complex numbers are of a kind that is not known");
+        *out = type_none("u8", "hdf5.complex",
+                         "its complex numbers are of a kind that is not known");
       }
       break;
     default: *out = type_none("u8", "hdf5.time", "its elements are times"); break;

@@ -2,8 +2,9 @@
 ** Filters of chunks, undone from the last to the first. See chunk_filters.h.
 **
 **   zlib         a stream of RFC 1950: two bytes, a deflate stream, Adler-32 of the decoded bytes
-**   shuffle      the first bytes of all elements, then their second bytes ..., and what is left over
-**   fletcher32   the data, and a u32le: the sums of its 16-bit words, and of these sums, modulo 65535
+**   shuffle      the first bytes of all elements, then their second bytes ..., and the rest
+**   fletcher32   the data, and a u32le: the sums of its 16-bit words, and of these sums, modulo
+**                65535
 **
 **   K1  a chunk decodes to exactly its size
 **   K2  checksums of chunks are right
@@ -15,9 +16,9 @@
 #include "core/host.h"
 #include "core/vector.h"
 
-#define FILTER_SUM 4                   /* Bytes of a checksum */
-#define FILTER_ZLIB_HEAD 2
-#define FILTER_WORDS 360               /* Words whose sums of sums fit 32 bits */
+#define FILTERS_SUM 4                   /* Bytes of a checksum */
+#define FILTERS_ZLIB_HEAD 2
+#define FILTERS_WORDS 360               /* Words whose sums of sums fit 32 bits */
 
 void zt_unfilter_clear(zt_unfilter *u){
   zt_inflate_free(u->inflate);
@@ -27,7 +28,7 @@ void zt_unfilter_clear(zt_unfilter *u){
   *u = (zt_unfilter){ .inflate = NULL };
 }
 
-static uint8_t *filter_room(uint8_t **p, uint64_t *room, uint64_t n, zt_error *err){
+static uint8_t *filters_room(uint8_t **p, uint64_t *room, uint64_t n, zt_error *err){
   if( *p && *room>=n ) return *p;
   sqlite3_free(*p);
   *room = 0;
@@ -38,69 +39,69 @@ static uint8_t *filter_room(uint8_t **p, uint64_t *room, uint64_t n, zt_error *e
 }
 
 uint8_t *zt_unfilter_room(zt_unfilter *u, uint64_t n, zt_error *err){
-  return filter_room(&u->stored, &u->stored_room, n, err);
+  return filters_room(&u->stored, &u->stored_room, n, err);
 }
 
 /* K1 */
-static int filter_fail_size(uint64_t n, uint64_t wanted, zt_error *err){
+static int filters_fail_size(uint64_t n, uint64_t wanted, zt_error *err){
   return zt_break(err, "K1", "a chunk decodes to %llu bytes, and has %llu", (unsigned long long)n,
                   (unsigned long long)wanted);
 }
 
 /* --- zlib --- */
 
-static int filter_inflate(zt_unfilter *u, zt_span in, uint8_t *out, uint64_t n, zt_error *err){
+static int filters_inflate(zt_unfilter *u, zt_span in, uint8_t *out, uint64_t n, zt_error *err){
   uint8_t one;
   size_t got = 0, more = 0, behind = 0;
-  if( in.n<FILTER_ZLIB_HEAD || (in.p[0] & 15)!=8 || (in.p[0]<<8 | in.p[1])%31 || in.p[1] & 0x20 ){
+  if( in.n<FILTERS_ZLIB_HEAD || (in.p[0] & 15)!=8 || (in.p[0]<<8 | in.p[1])%31 || in.p[1] & 0x20 ){
     return zt_break(err, "E2", "deflate: a chunk that is no zlib stream");
   }
   if( !u->inflate && (u->inflate = zt_inflate_new(err))==NULL ) return err->rc;
   zt_inflate_reset(u->inflate);
-  in.p += FILTER_ZLIB_HEAD;
-  in.n -= FILTER_ZLIB_HEAD;
+  in.p += FILTERS_ZLIB_HEAD;
+  in.n -= FILTERS_ZLIB_HEAD;
   if( zt_inflate_next(u->inflate, &in, out, (size_t)n, &got, err)
    || zt_inflate_next(u->inflate, &in, &one, 1, &more, err) ) return err->rc;
-  if( got+more!=n ) return filter_fail_size(got+more, n, err);
-  if( !zt_inflate_ended(u->inflate, &behind) || behind+in.n<FILTER_SUM ){
+  if( got+more!=n ) return filters_fail_size(got+more, n, err);
+  if( !zt_inflate_ended(u->inflate, &behind) || behind+in.n<FILTERS_SUM ){
     return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
   }
   in.p -= behind;
-  if( zt_be(in.p, FILTER_SUM)==adler32(adler32(0, NULL, 0), out, (uInt)n) ) return SQLITE_OK;
+  if( zt_be(in.p, FILTERS_SUM)==adler32(adler32(0, NULL, 0), out, (uInt)n) ) return SQLITE_OK;
   return zt_break(err, "E2", "deflate: a chunk whose Adler-32 is wrong");
 }
 
 /* --- Shuffle --- */
 
 /* Elements of 2, 4 and 8 bytes in the order of their bytes, by shifts. */
-#define FILTER_UNSHUFFLE(bits, expression) \
-  ZT_VECTOR static void filter_unshuffle##bits(const uint8_t *in, size_t n, uint8_t *out){ \
+#define FILTERS_UNSHUFFLE(bits, expression) \
+  ZT_VECTOR static void filters_unshuffle##bits(const uint8_t *in, size_t n, uint8_t *out){ \
     for(size_t i=0; i<n; i++){ \
       const uint##bits##_t u = (uint##bits##_t)(expression); \
       memcpy(out+i*sizeof(u), &u, sizeof(u)); \
     } \
   }
-#define FILTER_BYTE(type, k) (type)((type)in[i+(k)*n]<<8*(k))
-FILTER_UNSHUFFLE(16, FILTER_BYTE(uint32_t, 0) | FILTER_BYTE(uint32_t, 1))
-FILTER_UNSHUFFLE(32, FILTER_BYTE(uint32_t, 0) | FILTER_BYTE(uint32_t, 1) | FILTER_BYTE(uint32_t, 2)
-                     | FILTER_BYTE(uint32_t, 3))
-FILTER_UNSHUFFLE(64, FILTER_BYTE(uint64_t, 0) | FILTER_BYTE(uint64_t, 1) | FILTER_BYTE(uint64_t, 2)
-                     | FILTER_BYTE(uint64_t, 3) | FILTER_BYTE(uint64_t, 4)
-                     | FILTER_BYTE(uint64_t, 5) | FILTER_BYTE(uint64_t, 6)
-                     | FILTER_BYTE(uint64_t, 7))
+#define FILTERS_BYTE(type, k) (type)((type)in[i+(k)*n]<<8*(k))
+FILTERS_UNSHUFFLE(16, FILTERS_BYTE(uint32_t, 0) | FILTERS_BYTE(uint32_t, 1))
+FILTERS_UNSHUFFLE(32, FILTERS_BYTE(uint32_t, 0) | FILTERS_BYTE(uint32_t, 1)
+                      | FILTERS_BYTE(uint32_t, 2) | FILTERS_BYTE(uint32_t, 3))
+FILTERS_UNSHUFFLE(64, FILTERS_BYTE(uint64_t, 0) | FILTERS_BYTE(uint64_t, 1)
+                      | FILTERS_BYTE(uint64_t, 2) | FILTERS_BYTE(uint64_t, 3)
+                      | FILTERS_BYTE(uint64_t, 4) | FILTERS_BYTE(uint64_t, 5)
+                      | FILTERS_BYTE(uint64_t, 6) | FILTERS_BYTE(uint64_t, 7))
 
-static bool filter_little_endian(void){
+static bool filters_little_endian(void){
   const uint16_t one = 1;
   uint8_t first;
   memcpy(&first, &one, 1);
   return first==1;
 }
 
-static void filter_unshuffle(const uint8_t *in, uint64_t bytes, uint32_t width, uint8_t *out){
+static void filters_unshuffle(const uint8_t *in, uint64_t bytes, uint32_t width, uint8_t *out){
   const size_t n = (size_t)(bytes/width), rest = (size_t)(bytes%width);
-  if( width==2 && filter_little_endian() ) filter_unshuffle16(in, n, out);
-  else if( width==4 && filter_little_endian() ) filter_unshuffle32(in, n, out);
-  else if( width==8 && filter_little_endian() ) filter_unshuffle64(in, n, out);
+  if( width==2 && filters_little_endian() ) filters_unshuffle16(in, n, out);
+  else if( width==4 && filters_little_endian() ) filters_unshuffle32(in, n, out);
+  else if( width==8 && filters_little_endian() ) filters_unshuffle64(in, n, out);
   else{
     for(uint32_t k=0; k<width; k++){
       for(size_t i=0; i<n; i++) out[i*width+k] = in[k*n+i];
@@ -111,11 +112,11 @@ static void filter_unshuffle(const uint8_t *in, uint64_t bytes, uint32_t width, 
 
 /* --- Fletcher's checksum --- */
 
-static uint32_t filter_fletcher(const uint8_t *p, uint64_t n){
+static uint32_t filters_fletcher(const uint8_t *p, uint64_t n){
   uint32_t sum = 0, sums = 0;
   uint64_t words = n/2;
   while( words>0 ){
-    uint64_t piece = words<FILTER_WORDS ? words : FILTER_WORDS;
+    uint64_t piece = words<FILTERS_WORDS ? words : FILTERS_WORDS;
     words -= piece;
     for(; piece>0; piece--, p+=2){
       sum += (uint32_t)p[0]<<8 | p[1];
@@ -136,8 +137,8 @@ static uint32_t filter_fletcher(const uint8_t *p, uint64_t n){
 }
 
 /* HDF5 before 1.6.3 swapped the bytes of each half, and readers accept both. */
-static int filter_check_sum(const uint8_t *p, uint64_t n, zt_error *err){
-  const uint32_t sum = filter_fletcher(p, n), stored = zt_le32(p+n);
+static int filters_check_sum(const uint8_t *p, uint64_t n, zt_error *err){
+  const uint32_t sum = filters_fletcher(p, n), stored = zt_le32(p+n);
   const uint32_t swapped = (stored & 0x00FF00FFu)<<8 | (stored>>8 & 0x00FF00FFu);
   if( stored==sum || swapped==sum ) return SQLITE_OK;
   return zt_break(err, "K2", "fletcher32: a chunk whose checksum is wrong");
@@ -146,10 +147,10 @@ static int filter_check_sum(const uint8_t *p, uint64_t n, zt_error *err){
 /* --- All --- */
 
 /* Bytes that remain after filter i is undone: the filters before it may have added checksums. */
-static uint64_t filter_size(const zt_chunks *c, const zt_chunk *chunk, uint32_t i){
+static uint64_t filters_size(const zt_chunks *c, const zt_chunk *chunk, uint32_t i){
   uint64_t n = c->bytes;
   for(uint32_t k=0; k<i; k++){
-    if( c->filter[k].id==ZT_FILTER_FLETCHER32 && !(chunk->skipped>>k & 1) ) n += FILTER_SUM;
+    if( c->filter[k].id==ZT_FILTER_FLETCHER32 && !(chunk->skipped>>k & 1) ) n += FILTERS_SUM;
   }
   return n;
 }
@@ -159,31 +160,31 @@ int zt_unfilter_chunk(zt_unfilter *u, const zt_chunks *c, const zt_chunk *chunk,
   const uint8_t *data = stored;
   unsigned next = 0;
   for(uint32_t i=c->filters; i-->0; ){
-    const zt_filter *f = &c->filter[i];
-    const uint64_t size = filter_size(c, chunk, i);
+    const zt_chunk_filter *f = &c->filter[i];
+    const uint64_t size = filters_size(c, chunk, i);
     uint8_t *to;
     if( chunk->skipped>>i & 1 ) continue;
     if( f->id==ZT_FILTER_FLETCHER32 ){
-      if( n<FILTER_SUM ) return filter_fail_size(n, size, err);
-      n -= FILTER_SUM;
-      if( filter_check_sum(data, n, err) ) return err->rc;
+      if( n<FILTERS_SUM ) return filters_fail_size(n, size, err);
+      n -= FILTERS_SUM;
+      if( filters_check_sum(data, n, err) ) return err->rc;
       continue;
     }
     if( f->id==ZT_FILTER_SHUFFLE && (f->width<2 || n<f->width) ) continue;
     to = i==0 && size==c->bytes ? out
-       : filter_room(&u->half[next], &u->half_room[next], size>n ? size : n, err);
+       : filters_room(&u->half[next], &u->half_room[next], size>n ? size : n, err);
     next ^= 1;
     if( !to ) return err->rc;
     if( f->id==ZT_FILTER_ZLIB ){
-      if( filter_inflate(u, (zt_span){ data, (size_t)n }, to, size, err) ) return err->rc;
+      if( filters_inflate(u, (zt_span){ data, (size_t)n }, to, size, err) ) return err->rc;
       n = size;
     }else{
-      if( to==out && n!=size ) return filter_fail_size(n, size, err);
-      filter_unshuffle(data, n, f->width, to);
+      if( to==out && n!=size ) return filters_fail_size(n, size, err);
+      filters_unshuffle(data, n, f->width, to);
     }
     data = to;
   }
-  if( n!=c->bytes ) return filter_fail_size(n, c->bytes, err);
+  if( n!=c->bytes ) return filters_fail_size(n, c->bytes, err);
   if( data!=out ) memcpy(out, data, (size_t)n);
   return SQLITE_OK;
 }

@@ -1,12 +1,12 @@
 /*
-** The encoding of components made of chunks (container/chunks.h). The content is the row-major array;
-** a chunk is decoded as a whole (chunk_filters.c has the rules), and only if some of its bytes are
-** needed. Interface: encoding.h.
+** The encoding of components made of chunks (container/chunks.h). The content is the row-major
+** array; a chunk is decoded as a whole (chunk_filters.c has the rules), and only if some of its
+** bytes are needed. Interface: encoding.h.
 **
 ** A *band* is a row of chunks along the outermost dimension whose chunks are not single: its bytes
-** follow each other, and so do the numbers of its chunks. Sequential reads decode one band after the
-** other, and chunks of the next bands ahead of them in other threads. A read of less than a row of a
-** band decodes the chunks that it needs.
+** follow each other, and so do the numbers of its chunks. Sequential reads decode one band after
+** the other, and chunks of the next bands ahead of them in other threads. A read of less than a row
+** of a band decodes the chunks that it needs.
 **
 ** Absent chunks have the fill value. No file is worth more fill value in one pass than CHUNKED_FILL
 ** and CHUNKED_FILL_TIMES its size.
@@ -22,7 +22,7 @@
 #define CHUNKED_FILL ((uint64_t)64 << 20)
 #define CHUNKED_FILL_TIMES 1024
 #define CHUNKED_LEAST 64
-#define CHUNKED_DEFLATE 1032                  /* Bytes that a stored byte of deflate becomes, at most */
+#define CHUNKED_DEFLATE 1032                  /* Bytes that a stored byte of deflate may become */
 
 /* In dimensions of the geometry, the last is in bytes, and dimensions that one chunk covers are
 ** merged with the ones before. The numbers of chunks stay. */
@@ -63,8 +63,8 @@ static bool chunked_is_absent(const chunked_decoder *d){
 }
 
 static int chunked_fail_fill(const chunked_decoder *d, zt_error *err){
-  return zt_fail(err, SQLITE_TOOBIG, "more than %llu bytes of it are not stored, but the fill value",
-                 (unsigned long long)d->most_fill);
+  return zt_fail(err, SQLITE_TOOBIG, "more than %llu bytes of it are not stored, but the fill"
+                 " value", (unsigned long long)d->most_fill);
 }
 
 static uint64_t chunked_most_fill(const zt_source *source){

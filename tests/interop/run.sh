@@ -78,6 +78,8 @@ environment litert ai-edge-litert==2.3.0 flatbuffers==25.12.19 numpy==2.2.6
 foreign "$build/litert/bin/python" tflite
 environment msgpack msgpack==1.2.4 numpy==2.2.6 ml_dtypes==0.6.0
 foreign "$build/msgpack/bin/python" msgpack
+environment hdf5 h5py==3.16.0 tables==3.11.1 numpy==2.4.6 ml_dtypes==0.6.0
+foreign "$build/hdf5/bin/python" hdf5
 # Not PyPI's torch, which comes with gigabytes of CUDA
 PYTHON="${PYTHON:-/usr/bin/python3}" sh tests/deps.sh torch
 foreign "${PYTHON:-/usr/bin/python3}" pytorch

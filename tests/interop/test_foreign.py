@@ -65,6 +65,9 @@ def test_each_library_wrote_files():
         "matlab": {f"{name}{kind}" for kind in ("", "_deflated", "_columns")
                    for name in ("numbers", "empty", "structs", "cells", "texts", "sparse", "many", "nothing")},
         "tensorflow": {f"{name}{kind}" for kind in ("", "_snappy") for name in ("types", "shapes", "names", "many", "shards", "empty")},
+        "hdf5": {*(f"{what}_{version}" for what in ("types", "others", "chunks", "storage", "tree", "attributes")
+                   for version in ("earliest", "v108", "v110", "v112", "latest") if (what, version) != ("attributes", "earliest")),
+                 "ordered", "userblock", "long", "long_old", "pytables"},
         "onnx": {"raw", "typed", "names", "many", "nodes", "external", "properties", "empty"},
         "pytorch": {"dtypes", "state_dict", "pytorch_model", "checkpoint", "views", "sparse", "quantized", "module", "parameters",
                     "tensor", "list", "odd_keys", "empty", "many", "script", "layouts", "nested", "subclasses", "lazily", "calls", "meta", "blocks", "arrays",

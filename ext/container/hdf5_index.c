@@ -9,12 +9,12 @@
 #include "core/grow.h"
 #include "core/sort.h"
 
-#define CHUNKS_LEVELS 64             /* Of a B-tree of version 1 */
-#define CHUNKS_ARRAY_BITS 63         /* Of the number of an array's entries */
-#define CHUNKS_HEAD 6                /* Signature, version and client of an array's blocks */
+#define INDEX_LEVELS 64             /* Of a B-tree of version 1 */
+#define INDEX_ARRAY_BITS 63         /* Of the number of an array's entries */
+#define INDEX_HEAD 6                /* Signature, version and client of an array's blocks */
 enum { INDEX_TREE, INDEX_SINGLE, INDEX_IMPLICIT, INDEX_FIXED, INDEX_EXTENSIBLE, INDEX_TREE2 };
 
-typedef struct chunks_reader {
+typedef struct index_reader {
   zt_hdf5 *h;
   const zt_hdf5_index *index;
   zt_chunks *chunks;
@@ -22,9 +22,9 @@ typedef struct chunks_reader {
   uint32_t order[ZT_CHUNKS_RANK];    /* Dimensions of an array's entries, outermost first */
   unsigned entry;                    /* Bytes of an array's entry */
   zt_hdf5_block bytes;
-} chunks_reader;
+} index_reader;
 
-static int chunks_fail(zt_hdf5 *h, const char *fault, uint64_t address){
+static int index_fail(zt_hdf5 *h, const char *fault, uint64_t address){
   return zt_break(h->err, "HD14", "%s at address %llu", fault, (unsigned long long)address);
 }
 
@@ -32,7 +32,7 @@ static int chunks_fail(zt_hdf5 *h, const char *fault, uint64_t address){
 
 /* Add the place of the chunk at these coordinates in the grid. One beyond the array is ignored: the
 ** array may have been larger. */
-static int chunks_add(chunks_reader *r, const uint64_t *at, uint64_t address, uint64_t size,
+static int index_add(index_reader *r, const uint64_t *at, uint64_t address, uint64_t size,
                       uint32_t skipped){
   zt_hdf5 *h = r->h;
   zt_hdf5_places *out = r->out;
@@ -43,7 +43,7 @@ static int chunks_add(chunks_reader *r, const uint64_t *at, uint64_t address, ui
     return zt_break(h->err, "HD14", "a chunk of %llu bytes at address %llu goes beyond the end of"
                     " the file", (unsigned long long)size, (unsigned long long)address);
   }
-  if( size>UINT32_MAX ) return chunks_fail(h, "a chunk of more than 4 GiB", address);
+  if( size>UINT32_MAX ) return index_fail(h, "a chunk of more than 4 GiB", address);
   for(uint32_t d=0; d<r->chunks->rank; d++){
     if( at[d]>=r->chunks->grid[d] ) return SQLITE_OK;
     place.index = place.index*r->chunks->grid[d]+at[d];
@@ -53,11 +53,11 @@ static int chunks_add(chunks_reader *r, const uint64_t *at, uint64_t address, ui
   out->a = a;
   out->a[out->n++] = place;
   return zt_add64(out->bytes, size, &out->bytes) ? SQLITE_OK
-       : chunks_fail(h, "chunks of more than 2^64 bytes", address);
+       : index_fail(h, "chunks of more than 2^64 bytes", address);
 }
 
 /* The same for an entry of an array. */
-static int chunks_add_entry(chunks_reader *r, uint64_t position, zt_hdf5_in *in){
+static int index_add_entry(index_reader *r, uint64_t position, zt_hdf5_in *in){
   const zt_chunks *c = r->chunks;
   uint64_t at[ZT_CHUNKS_RANK];
   const uint64_t address = zt_hdf5_take_address(in);
@@ -73,20 +73,20 @@ static int chunks_add_entry(chunks_reader *r, uint64_t position, zt_hdf5_in *in)
     position /= c->across[r->order[k]];
   }
   at[r->order[0]] = position;
-  return chunks_add(r, at, address, size, skipped);
+  return index_add(r, at, address, size, skipped);
 }
 
-static int chunks_compare(const void *context, const void *x, const void *y){
+static int index_compare(const void *context, const void *x, const void *y){
   const zt_chunk *a = x, *b = y;
   (void)context;
   return (a->index>b->index)-(a->index<b->index);
 }
 
 /* Sort the places, and fail if a chunk has two. */
-static int chunks_sort(chunks_reader *r){
+static int index_sort(index_reader *r){
   zt_hdf5_places *out = r->out;
   const zt_sort_by by = {
-    .size = sizeof(*out->a), .compare = chunks_compare, .interrupt = r->h->b->interrupt
+    .size = sizeof(*out->a), .compare = index_compare, .interrupt = r->h->b->interrupt
   };
   bool ascend = true;
   for(size_t i=1; i<out->n && ascend; i++) ascend = out->a[i-1].index<out->a[i].index;
@@ -103,18 +103,18 @@ static int chunks_sort(chunks_reader *r){
 
 /* --- B-trees of version 1 --- */
 
-typedef struct chunks_node {
+typedef struct index_node {
   uint64_t address;
-  unsigned level;                    /* CHUNKS_LEVELS: any, the root's */
-} chunks_node;
+  unsigned level;                    /* INDEX_LEVELS: any, the root's */
+} index_node;
 
-typedef struct chunks_todo {
-  chunks_node *a;                    /* Owned */
+typedef struct index_todo {
+  index_node *a;                    /* Owned */
   size_t n, room;
-} chunks_todo;
+} index_todo;
 
-static int chunks_push(chunks_reader *r, chunks_todo *todo, chunks_node node){
-  chunks_node *a = zt_grow(todo->a, &todo->room, todo->n+1, sizeof(*a), r->h->err);
+static int index_push(index_reader *r, index_todo *todo, index_node node){
+  index_node *a = zt_grow(todo->a, &todo->room, todo->n+1, sizeof(*a), r->h->err);
   if( !a ) return r->h->err->rc;
   todo->a = a;
   todo->a[todo->n++] = node;
@@ -122,7 +122,7 @@ static int chunks_push(chunks_reader *r, chunks_todo *todo, chunks_node node){
 }
 
 /* A key and a child of a leaf: a chunk. The last coordinate is a byte's in an element. */
-static int chunks_leaf_entry(chunks_reader *r, zt_hdf5_in *in){
+static int index_leaf_entry(index_reader *r, zt_hdf5_in *in){
   const zt_chunks *c = r->chunks;
   uint64_t at[ZT_CHUNKS_RANK], size;
   uint32_t skipped;
@@ -136,10 +136,10 @@ static int chunks_leaf_entry(chunks_reader *r, zt_hdf5_in *in){
   }
   zt_hdf5_skip(in, 8);
   if( !whole ) return zt_break(r->h->err, "HD14", "a chunk that does not begin in the grid");
-  return chunks_add(r, at, zt_hdf5_take_address(in), size, skipped);
+  return index_add(r, at, zt_hdf5_take_address(in), size, skipped);
 }
 
-static int chunks_node_read(chunks_reader *r, chunks_todo *todo, chunks_node node){
+static int index_node_read(index_reader *r, index_todo *todo, index_node node){
   zt_hdf5 *h = r->h;
   const size_t key = 8+8*((size_t)r->chunks->rank+1);
   uint8_t head[8] = { 0 };
@@ -149,9 +149,9 @@ static int chunks_node_read(chunks_reader *r, chunks_todo *todo, chunks_node nod
   if( zt_hdf5_enter(h, node.address) || zt_hdf5_copy(h, node.address, head, 8) ) return h->err->rc;
   level = head[5];
   n = zt_le16(head+6);
-  if( memcmp(head, "TREE", 4) || head[4]!=1 || level>=CHUNKS_LEVELS
-   || (node.level!=CHUNKS_LEVELS && level!=node.level) ){
-    return chunks_fail(h, "no node of a B-tree of chunks", node.address);
+  if( memcmp(head, "TREE", 4) || head[4]!=1 || level>=INDEX_LEVELS
+   || (node.level!=INDEX_LEVELS && level!=node.level) ){
+    return index_fail(h, "no node of a B-tree of chunks", node.address);
   }
   if( zt_hdf5_read(h, node.address+8+2*h->offset_size, n*(key+h->offset_size), &r->bytes) ){
     return h->err->rc;
@@ -159,27 +159,27 @@ static int chunks_node_read(chunks_reader *r, chunks_todo *todo, chunks_node nod
   in = zt_hdf5_in_of(h, (zt_span){ r->bytes.p, r->bytes.n });
   for(uint64_t i=0; i<n && !h->err->rc; i++){
     if( level==0 ){
-      chunks_leaf_entry(r, &in);
+      index_leaf_entry(r, &in);
     }else{
       zt_hdf5_skip(&in, key);
-      chunks_push(r, todo, (chunks_node){ zt_hdf5_take_address(&in), level-1 });
+      index_push(r, todo, (index_node){ zt_hdf5_take_address(&in), level-1 });
     }
   }
   return h->err->rc;
 }
 
-static int chunks_tree(chunks_reader *r){
-  chunks_todo todo = { NULL, 0, 0 };
-  chunks_push(r, &todo, (chunks_node){ r->index->address, CHUNKS_LEVELS });
-  while( todo.n>0 && !r->h->err->rc ) chunks_node_read(r, &todo, todo.a[--todo.n]);
+static int index_tree(index_reader *r){
+  index_todo todo = { NULL, 0, 0 };
+  index_push(r, &todo, (index_node){ r->index->address, INDEX_LEVELS });
+  while( todo.n>0 && !r->h->err->rc ) index_node_read(r, &todo, todo.a[--todo.n]);
   sqlite3_free(todo.a);
   return r->h->err->rc;
 }
 
 /* --- B-trees of version 2 --- */
 
-static void chunks_take_record(zt_hdf5 *h, void *context, const zt_hdf5_record *record){
-  chunks_reader *r = context;
+static void index_take_record(zt_hdf5 *h, void *context, const zt_hdf5_record *record){
+  index_reader *r = context;
   zt_hdf5_in in = zt_hdf5_in_of(h, (zt_span){ record->p, record->n });
   const unsigned fixed = h->offset_size+8*r->chunks->rank;
   const uint64_t address = zt_hdf5_take_address(&in);
@@ -187,7 +187,7 @@ static void chunks_take_record(zt_hdf5 *h, void *context, const zt_hdf5_record *
   uint32_t skipped = 0;
   if( r->index->filtered!=(record->type==11) || record->n<fixed
    || (r->index->filtered && (record->n<fixed+5 || record->n>fixed+12)) ){
-    chunks_fail(h, "a B-tree with records of another kind", r->index->address);
+    index_fail(h, "a B-tree with records of another kind", r->index->address);
     return;
   }
   if( r->index->filtered ){
@@ -195,13 +195,13 @@ static void chunks_take_record(zt_hdf5 *h, void *context, const zt_hdf5_record *
     skipped = (uint32_t)zt_hdf5_take(&in, 4);
   }
   for(uint32_t d=0; d<r->chunks->rank; d++) at[d] = zt_hdf5_take(&in, 8);
-  chunks_add(r, at, address, size, skipped);
+  index_add(r, at, address, size, skipped);
 }
 
 /* --- Arrays --- */
 
 /* The bytes of n entries at an address, and a checksum. */
-static int chunks_page(chunks_reader *r, uint64_t address, uint64_t position, uint64_t n){
+static int index_page(index_reader *r, uint64_t address, uint64_t position, uint64_t n){
   zt_hdf5 *h = r->h;
   zt_hdf5_in in;
   uint64_t bytes;
@@ -209,83 +209,83 @@ static int chunks_page(chunks_reader *r, uint64_t address, uint64_t position, ui
   if( zt_hdf5_read(h, address, bytes+4, &r->bytes)
    || zt_hdf5_check_sum(h, r->bytes.p, r->bytes.n, address) ) return h->err->rc;
   in = zt_hdf5_in_of(h, (zt_span){ r->bytes.p, r->bytes.n-4 });
-  for(uint64_t i=0; i<n && !h->err->rc; i++) chunks_add_entry(r, position+i, &in);
+  for(uint64_t i=0; i<n && !h->err->rc; i++) index_add_entry(r, position+i, &in);
   return h->err->rc;
 }
 
 /* The head of an array's block. Its checksum is checked if `whole` bytes are all of it. */
-static int chunks_block(chunks_reader *r, const char *signature, uint64_t address, uint64_t whole){
+static int index_block(index_reader *r, const char *signature, uint64_t address, uint64_t whole){
   zt_hdf5 *h = r->h;
-  if( whole>h->size ) return chunks_fail(h, "a block of more bytes than the file", address);
+  if( whole>h->size ) return index_fail(h, "a block of more bytes than the file", address);
   if( zt_hdf5_enter(h, address) || zt_hdf5_read(h, address, whole, &r->bytes)
    || zt_hdf5_check_head(h, r->bytes.p, signature, 0, address, "HD14") ) return h->err->rc;
   return zt_hdf5_check_sum(h, r->bytes.p, r->bytes.n, address);
 }
 
 /* Check an entry's bytes: an address; of a filtered chunk also a size and a mask. */
-static int chunks_check_entry(chunks_reader *r, unsigned bytes){
+static int index_check_entry(index_reader *r, unsigned bytes){
   const unsigned address = r->h->offset_size;
   r->entry = bytes;
   if( r->index->filtered ? bytes>=address+5 && bytes<=address+12 : bytes==address ){
     return SQLITE_OK;
   }
-  return chunks_fail(r->h, "an array with entries of another size", r->index->address);
+  return index_fail(r->h, "an array with entries of another size", r->index->address);
 }
 
-static bool chunks_bit(const uint8_t *bits, uint64_t i){
+static bool index_bit(const uint8_t *bits, uint64_t i){
   return bits[i/8]>>(7-i%8) & 1;
 }
 
 /* n entries in pages, from an address on. Bit first+i of the bitmap tells whether page i was ever
 ** written. */
-typedef struct chunks_paged {
+typedef struct index_paged {
   const uint8_t *bits;
   uint64_t first;
   unsigned page_bits;
-} chunks_paged;
+} index_paged;
 
-static int chunks_pages(chunks_reader *r, const chunks_paged *p, uint64_t address,
+static int index_pages(index_reader *r, const index_paged *p, uint64_t address,
                         uint64_t position, uint64_t n){
   const uint64_t page = (uint64_t)1<<p->page_bits, pages = n/page+(n%page>0);
   for(uint64_t i=0; i<pages && !r->h->err->rc; i++){
     const uint64_t m = n-i*page<page ? n-i*page : page;
-    if( !chunks_bit(p->bits, p->first+i) ) continue;
-    chunks_page(r, address+i*(page*r->entry+4), position+i*page, m);
+    if( !index_bit(p->bits, p->first+i) ) continue;
+    index_page(r, address+i*(page*r->entry+4), position+i*page, m);
   }
   return r->h->err->rc;
 }
 
-static int chunks_fixed(chunks_reader *r){
+static int index_fixed(index_reader *r){
   zt_hdf5 *h = r->h;
   const uint64_t at = r->index->address;
-  const unsigned size = CHUNKS_HEAD+2+h->length_size+h->offset_size+4;
-  const unsigned head = CHUNKS_HEAD+h->offset_size;
+  const unsigned size = INDEX_HEAD+2+h->length_size+h->offset_size+4;
+  const unsigned head = INDEX_HEAD+h->offset_size;
   uint64_t n, block, page, pages, whole;
   unsigned bits;
   zt_hdf5_block copy = { NULL, 0, 0 };
   zt_hdf5_in in;
-  if( chunks_block(r, "FAHD", at, size) ) return h->err->rc;
-  in = zt_hdf5_in_of(h, (zt_span){ r->bytes.p+CHUNKS_HEAD, r->bytes.n-CHUNKS_HEAD-4 });
-  if( chunks_check_entry(r, (unsigned)zt_hdf5_take(&in, 1)) ) return h->err->rc;
+  if( index_block(r, "FAHD", at, size) ) return h->err->rc;
+  in = zt_hdf5_in_of(h, (zt_span){ r->bytes.p+INDEX_HEAD, r->bytes.n-INDEX_HEAD-4 });
+  if( index_check_entry(r, (unsigned)zt_hdf5_take(&in, 1)) ) return h->err->rc;
   bits = (unsigned)zt_hdf5_take(&in, 1);
   n = zt_hdf5_take_length(&in);
   block = zt_hdf5_take_address(&in);
   if( block==ZT_HDF5_NONE || n==0 ) return SQLITE_OK;
-  if( n>h->size ) return chunks_fail(h, "an array of more entries than the file has bytes", at);
-  page = bits<CHUNKS_ARRAY_BITS ? (uint64_t)1<<bits : UINT64_MAX;
+  if( n>h->size ) return index_fail(h, "an array of more entries than the file has bytes", at);
+  page = bits<INDEX_ARRAY_BITS ? (uint64_t)1<<bits : UINT64_MAX;
   if( n<=page ){
     whole = head+n*r->entry+4;
-    if( chunks_block(r, "FADB", block, whole) ) return h->err->rc;
+    if( index_block(r, "FADB", block, whole) ) return h->err->rc;
     in = zt_hdf5_in_of(h, (zt_span){ r->bytes.p+head, r->bytes.n-head-4 });
-    for(uint64_t i=0; i<n && !h->err->rc; i++) chunks_add_entry(r, i, &in);
+    for(uint64_t i=0; i<n && !h->err->rc; i++) index_add_entry(r, i, &in);
     return h->err->rc;
   }
   pages = n/page+(n%page>0);
   whole = head+(pages+7)/8+4;
-  if( chunks_block(r, "FADB", block, whole)==SQLITE_OK
+  if( index_block(r, "FADB", block, whole)==SQLITE_OK
    && zt_hdf5_put(h, r->bytes.p, r->bytes.n, &copy)==SQLITE_OK ){   /* Pages overwrite r->bytes */
-    const chunks_paged paged = { copy.p+head, 0, bits };
-    chunks_pages(r, &paged, block+whole, 0, n);
+    const index_paged paged = { copy.p+head, 0, bits };
+    index_pages(r, &paged, block+whole, 0, n);
   }
   zt_hdf5_block_clear(&copy);
   return h->err->rc;
@@ -293,59 +293,59 @@ static int chunks_fixed(chunks_reader *r){
 
 /* --- Extensible arrays --- */
 
-typedef struct chunks_array {
+typedef struct index_array {
   unsigned bits;                     /* Of the number of entries */
   unsigned page_bits;
   uint64_t first;                    /* Entries of the index block */
   uint64_t least;                    /* Entries of the smallest data block */
   unsigned direct;                   /* Super blocks without a block of their own */
   unsigned blocks;                   /* Super blocks in all */
-} chunks_array;
+} index_array;
 
-static unsigned chunks_log(uint64_t n){
+static unsigned index_log(uint64_t n){
   unsigned log = 0;
   while( n>>=1 ) log++;
   return log;
 }
 
 /* A data block with n entries from `position` on. `paged` is NULL if it has no pages. */
-static int chunks_data_block(chunks_reader *r, const chunks_array *a, uint64_t address,
-                             uint64_t position, uint64_t n, const chunks_paged *paged){
+static int index_data_block(index_reader *r, const index_array *a, uint64_t address,
+                             uint64_t position, uint64_t n, const index_paged *paged){
   zt_hdf5 *h = r->h;
-  const size_t head = CHUNKS_HEAD+h->offset_size+(a->bits+7)/8;
+  const size_t head = INDEX_HEAD+h->offset_size+(a->bits+7)/8;
   zt_hdf5_in in;
   if( address==ZT_HDF5_NONE ) return SQLITE_OK;
   if( paged ){
-    if( chunks_block(r, "EADB", address, head+4) ) return h->err->rc;
-    return chunks_pages(r, paged, address+head+4, position, n);
+    if( index_block(r, "EADB", address, head+4) ) return h->err->rc;
+    return index_pages(r, paged, address+head+4, position, n);
   }
-  if( n>h->size || chunks_block(r, "EADB", address, head+n*r->entry+4) ){
-    return chunks_fail(h, "a block of more entries than the file has bytes", address);
+  if( n>h->size || index_block(r, "EADB", address, head+n*r->entry+4) ){
+    return index_fail(h, "a block of more entries than the file has bytes", address);
   }
   in = zt_hdf5_in_of(h, (zt_span){ r->bytes.p+head, r->bytes.n-head-4 });
-  for(uint64_t i=0; i<n && !h->err->rc; i++) chunks_add_entry(r, position+i, &in);
+  for(uint64_t i=0; i<n && !h->err->rc; i++) index_add_entry(r, position+i, &in);
   return h->err->rc;
 }
 
 /* The data blocks of super block u, at addresses in `in`. `bits` are those of their pages; NULL:
 ** they have none. */
-static int chunks_data_blocks(chunks_reader *r, const chunks_array *a, unsigned u, zt_hdf5_in *in,
+static int index_data_blocks(index_reader *r, const index_array *a, unsigned u, zt_hdf5_in *in,
                               const uint8_t *bits){
   const uint64_t count = (uint64_t)1<<(u/2), n = a->least<<((u+1)/2);
   /* Entries of the super blocks before: least * (2^u - 1) */
   uint64_t position = a->first+a->least*(((uint64_t)1<<u)-1);
   for(uint64_t i=0; i<count && !r->h->err->rc; i++, position+=n){
-    const chunks_paged paged = { bits, i*(n>>a->page_bits), a->page_bits };
+    const index_paged paged = { bits, i*(n>>a->page_bits), a->page_bits };
     const uint64_t address = zt_hdf5_take_address(in);
-    chunks_data_block(r, a, address, position, n, bits ? &paged : NULL);
+    index_data_block(r, a, address, position, n, bits ? &paged : NULL);
   }
   return r->h->err->rc;
 }
 
-static int chunks_super_block(chunks_reader *r, const chunks_array *a, unsigned u,
+static int index_super_block(index_reader *r, const index_array *a, unsigned u,
                               uint64_t address){
   zt_hdf5 *h = r->h;
-  const size_t head = CHUNKS_HEAD+h->offset_size+(a->bits+7)/8;
+  const size_t head = INDEX_HEAD+h->offset_size+(a->bits+7)/8;
   const uint64_t count = (uint64_t)1<<(u/2), n = a->least<<((u+1)/2);
   const uint64_t page = (uint64_t)1<<a->page_bits;
   const bool paged = n>page;
@@ -355,46 +355,46 @@ static int chunks_super_block(chunks_reader *r, const chunks_array *a, unsigned 
   uint64_t all;
   if( address==ZT_HDF5_NONE ) return SQLITE_OK;
   if( !zt_mul64(count, bytes+h->offset_size, &all) || all>h->size ){
-    return chunks_fail(h, "a block of more bytes than the file", address);
+    return index_fail(h, "a block of more bytes than the file", address);
   }
-  if( chunks_block(r, "EASB", address, head+all+4)
+  if( index_block(r, "EASB", address, head+all+4)
    || zt_hdf5_put(h, r->bytes.p, r->bytes.n, &copy) ) return h->err->rc;
   in = zt_hdf5_in_of(h, (zt_span){ copy.p+head+count*bytes, (size_t)(count*h->offset_size) });
-  chunks_data_blocks(r, a, u, &in, paged ? copy.p+head : NULL);
+  index_data_blocks(r, a, u, &in, paged ? copy.p+head : NULL);
   zt_hdf5_block_clear(&copy);
   return h->err->rc;
 }
 
-static int chunks_index_block(chunks_reader *r, const chunks_array *a, uint64_t address){
+static int index_index_block(index_reader *r, const index_array *a, uint64_t address){
   zt_hdf5 *h = r->h;
-  const size_t head = CHUNKS_HEAD+h->offset_size;
+  const size_t head = INDEX_HEAD+h->offset_size;
   const uint64_t pointers = 2*(((uint64_t)1<<(a->direct/2))-1)+(a->blocks-a->direct);
   const uint64_t size = head+a->first*r->entry+pointers*h->offset_size+4;
   zt_hdf5_block copy = { NULL, 0, 0 };
   zt_hdf5_in in;
-  if( chunks_block(r, "EAIB", address, size)
+  if( index_block(r, "EAIB", address, size)
    || zt_hdf5_put(h, r->bytes.p, r->bytes.n, &copy) ) return h->err->rc;
   in = zt_hdf5_in_of(h, (zt_span){ copy.p+head, copy.n-head-4 });
-  for(uint64_t i=0; i<a->first && !h->err->rc; i++) chunks_add_entry(r, i, &in);
-  for(unsigned u=0; u<a->direct && !h->err->rc; u++) chunks_data_blocks(r, a, u, &in, NULL);
+  for(uint64_t i=0; i<a->first && !h->err->rc; i++) index_add_entry(r, i, &in);
+  for(unsigned u=0; u<a->direct && !h->err->rc; u++) index_data_blocks(r, a, u, &in, NULL);
   for(unsigned u=a->direct; u<a->blocks && !h->err->rc; u++){
-    chunks_super_block(r, a, u, zt_hdf5_take_address(&in));
+    index_super_block(r, a, u, zt_hdf5_take_address(&in));
   }
   zt_hdf5_block_clear(&copy);
   return h->err->rc;
 }
 
-static int chunks_extensible(chunks_reader *r){
+static int index_extensible(index_reader *r){
   zt_hdf5 *h = r->h;
   const uint64_t at = r->index->address;
-  const unsigned size = CHUNKS_HEAD+6+6*h->length_size+h->offset_size+4;
-  chunks_array a = { 0 };
+  const unsigned size = INDEX_HEAD+6+6*h->length_size+h->offset_size+4;
+  index_array a = { 0 };
   uint64_t pointers, block;
   unsigned log;
   zt_hdf5_in in;
-  if( chunks_block(r, "EAHD", at, size) ) return h->err->rc;
-  in = zt_hdf5_in_of(h, (zt_span){ r->bytes.p+CHUNKS_HEAD, r->bytes.n-CHUNKS_HEAD-4 });
-  if( chunks_check_entry(r, (unsigned)zt_hdf5_take(&in, 1)) ) return h->err->rc;
+  if( index_block(r, "EAHD", at, size) ) return h->err->rc;
+  in = zt_hdf5_in_of(h, (zt_span){ r->bytes.p+INDEX_HEAD, r->bytes.n-INDEX_HEAD-4 });
+  if( index_check_entry(r, (unsigned)zt_hdf5_take(&in, 1)) ) return h->err->rc;
   a.bits = (unsigned)zt_hdf5_take(&in, 1);
   a.first = zt_hdf5_take(&in, 1);
   a.least = zt_hdf5_take(&in, 1);
@@ -402,22 +402,22 @@ static int chunks_extensible(chunks_reader *r){
   a.page_bits = (unsigned)zt_hdf5_take(&in, 1);
   zt_hdf5_skip(&in, 6*(uint64_t)h->length_size);
   block = zt_hdf5_take_address(&in);
-  log = chunks_log(a.least);
-  if( a.bits<1 || a.bits>CHUNKS_ARRAY_BITS || a.least==0 || a.least!=(uint64_t)1<<log || log>a.bits
-   || pointers==0 || pointers!=(uint64_t)1<<chunks_log(pointers)
-   || a.page_bits>=CHUNKS_ARRAY_BITS ){
-    return chunks_fail(h, "an extensible array of a wrong form", at);
+  log = index_log(a.least);
+  if( a.bits<1 || a.bits>INDEX_ARRAY_BITS || a.least==0 || a.least!=(uint64_t)1<<log || log>a.bits
+   || pointers==0 || pointers!=(uint64_t)1<<index_log(pointers)
+   || a.page_bits>=INDEX_ARRAY_BITS ){
+    return index_fail(h, "an extensible array of a wrong form", at);
   }
-  a.direct = 2*chunks_log(pointers);
+  a.direct = 2*index_log(pointers);
   a.blocks = 1+a.bits-log;
-  if( a.direct>a.blocks ) return chunks_fail(h, "an extensible array of a wrong form", at);
-  return block==ZT_HDF5_NONE ? SQLITE_OK : chunks_index_block(r, &a, block);
+  if( a.direct>a.blocks ) return index_fail(h, "an extensible array of a wrong form", at);
+  return block==ZT_HDF5_NONE ? SQLITE_OK : index_index_block(r, &a, block);
 }
 
 /* --- All --- */
 
 /* The grid of the largest shape. An unlimited dimension is the first of an extensible array. */
-static int chunks_across(chunks_reader *r, const zt_hdf5_space *space){
+static int index_across(index_reader *r, const zt_hdf5_space *space){
   zt_chunks *c = r->chunks;
   uint32_t first = 0;
   for(uint32_t d=0; d<c->rank; d++){
@@ -433,7 +433,7 @@ static int chunks_across(chunks_reader *r, const zt_hdf5_space *space){
 }
 
 /* Chunks one behind the other. */
-static int chunks_implicit(chunks_reader *r){
+static int index_implicit(index_reader *r){
   zt_chunks *c = r->chunks;
   uint64_t bytes = c->bytes;
   for(uint32_t d=0; d<c->rank; d++){
@@ -448,27 +448,27 @@ static int chunks_implicit(chunks_reader *r){
   return SQLITE_OK;
 }
 
-static int chunks_single(chunks_reader *r){
+static int index_single(index_reader *r){
   const uint64_t at[ZT_CHUNKS_RANK] = { 0 };
   const uint64_t size = r->index->filtered ? r->index->size : r->chunks->bytes;
-  return chunks_add(r, at, r->index->address, size, r->index->skipped);
+  return index_add(r, at, r->index->address, size, r->index->skipped);
 }
 
 int zt_hdf5_chunks(zt_hdf5 *h, const zt_hdf5_index *index, zt_chunks *chunks,
                    const zt_hdf5_space *space, zt_hdf5_places *out){
-  chunks_reader r = { .h = h, .index = index, .chunks = chunks, .out = out };
-  chunks_across(&r, space);
+  index_reader r = { .h = h, .index = index, .chunks = chunks, .out = out };
+  index_across(&r, space);
   if( index->address==ZT_HDF5_NONE ) return SQLITE_OK;
   switch( index->kind ){
-    case INDEX_TREE: chunks_tree(&r); break;
-    case INDEX_SINGLE: chunks_single(&r); break;
-    case INDEX_IMPLICIT: chunks_implicit(&r); break;
-    case INDEX_FIXED: chunks_fixed(&r); break;
-    case INDEX_EXTENSIBLE: chunks_extensible(&r); break;
-    case INDEX_TREE2: zt_hdf5_btree2(h, index->address, 10, chunks_take_record, &r); break;
+    case INDEX_TREE: index_tree(&r); break;
+    case INDEX_SINGLE: index_single(&r); break;
+    case INDEX_IMPLICIT: index_implicit(&r); break;
+    case INDEX_FIXED: index_fixed(&r); break;
+    case INDEX_EXTENSIBLE: index_extensible(&r); break;
+    case INDEX_TREE2: zt_hdf5_btree2(h, index->address, 10, index_take_record, &r); break;
     default: zt_break(h->err, "HD14", "an unknown kind of index of chunks"); break;
   }
-  if( !h->err->rc ) chunks_sort(&r);
+  if( !h->err->rc ) index_sort(&r);
   zt_hdf5_block_clear(&r.bytes);
   return h->err->rc;
 }

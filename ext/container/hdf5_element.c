@@ -10,19 +10,19 @@
 
 #include <math.h>
 
-#define VALUE_DEPTH 56               /* Arrays in each other; CBOR has ZT_CBOR_MAX_DEPTH */
+#define ELEMENT_DEPTH 56               /* Arrays in each other; CBOR has ZT_CBOR_MAX_DEPTH */
 
-static int value_put(zt_hdf5 *h, const zt_hdf5_type *type, const uint8_t *p, int depth,
+static int element_put(zt_hdf5 *h, const zt_hdf5_type *type, const uint8_t *p, int depth,
                      zt_cbor_out *out);
 
-static void value_put_opaque(const char *what, zt_cbor_out *out){
+static void element_put_opaque(const char *what, zt_cbor_out *out){
   zt_cbor_put_head(out, ZT_CBOR_MAP, 1);
   zt_cbor_put_text(out, ZT_TEXT("$opaque"));
   zt_cbor_put_text(out, (zt_text){ what, strlen(what) });
 }
 
 /* HD16 */
-static int value_check(zt_hdf5 *h, const zt_cbor_out *out){
+static int element_check(zt_hdf5 *h, const zt_cbor_out *out){
   if( h->err->rc || out->n<=h->most ) return h->err->rc;
   return zt_break(h->err, "HD16", "the attributes' values take more memory than the file is worth");
 }
@@ -30,19 +30,19 @@ static int value_check(zt_hdf5 *h, const zt_cbor_out *out){
 /* --- Numbers --- */
 
 /* An integer of `size` bytes, at most 8. */
-static uint64_t value_raw(const uint8_t *p, uint32_t size, bool big){
+static uint64_t element_raw(const uint8_t *p, uint32_t size, bool big){
   uint64_t u = 0;
   for(uint32_t i=0; i<size; i++) u = u<<8 | p[big ? i : size-1-i];
   return u;
 }
 
-static void value_put_integer(const zt_hdf5_type *t, const uint8_t *p, zt_cbor_out *out){
+static void element_put_integer(const zt_hdf5_type *t, const uint8_t *p, zt_cbor_out *out){
   uint64_t u;
   if( t->size>8 || t->precision==0 || t->precision>64 || t->offset>63 ){
-    value_put_opaque("h5 integer", out);
+    element_put_opaque("h5 integer", out);
     return;
   }
-  u = value_raw(p, t->size, t->big)>>t->offset;
+  u = element_raw(p, t->size, t->big)>>t->offset;
   if( t->precision<64 ){
     const uint64_t sign = (uint64_t)1<<(t->precision-1);
     u &= 2*sign-1;
@@ -53,7 +53,7 @@ static void value_put_integer(const zt_hdf5_type *t, const uint8_t *p, zt_cbor_o
 }
 
 /* A float of a sign, an exponent and a mantissa of those bits. */
-static double value_float(uint64_t u, unsigned exponent_bits, unsigned mantissa_bits){
+static double element_float(uint64_t u, unsigned exponent_bits, unsigned mantissa_bits){
   const uint64_t mantissa = u & (((uint64_t)1<<mantissa_bits)-1);
   const int most = (1<<exponent_bits)-1, bias = most/2;
   const int exponent = (int)(u>>mantissa_bits) & most;
@@ -64,34 +64,34 @@ static double value_float(uint64_t u, unsigned exponent_bits, unsigned mantissa_
   return u>>(exponent_bits+mantissa_bits) & 1 ? -x : x;
 }
 
-static bool value_real(zt_hdf5_float kind, const uint8_t *p, bool big, double *out){
+static bool element_real(zt_hdf5_float kind, const uint8_t *p, bool big, double *out){
   switch( kind ){
-    case ZT_HDF5_F16: *out = value_float(value_raw(p, 2, big), 5, 10); return true;
-    case ZT_HDF5_BF16: *out = value_float(value_raw(p, 2, big), 8, 7); return true;
-    case ZT_HDF5_F32: *out = value_float(value_raw(p, 4, big), 8, 23); return true;
-    case ZT_HDF5_F64: *out = value_float(value_raw(p, 8, big), 11, 52); return true;
-    case ZT_HDF5_F8_E5M2: *out = value_float(p[0], 5, 2); return true;
+    case ZT_HDF5_F16: *out = element_float(element_raw(p, 2, big), 5, 10); return true;
+    case ZT_HDF5_BF16: *out = element_float(element_raw(p, 2, big), 8, 7); return true;
+    case ZT_HDF5_F32: *out = element_float(element_raw(p, 4, big), 8, 23); return true;
+    case ZT_HDF5_F64: *out = element_float(element_raw(p, 8, big), 11, 52); return true;
+    case ZT_HDF5_F8_E5M2: *out = element_float(p[0], 5, 2); return true;
     default: return false;
   }
 }
 
-static void value_put_float(const zt_hdf5_type *t, const uint8_t *p, zt_cbor_out *out){
+static void element_put_float(const zt_hdf5_type *t, const uint8_t *p, zt_cbor_out *out){
   double x;
-  if( value_real(t->real, p, t->big, &x) ) zt_cbor_put_real(out, x);
-  else value_put_opaque("h5 float", out);
+  if( element_real(t->real, p, t->big, &x) ) zt_cbor_put_real(out, x);
+  else element_put_opaque("h5 float", out);
 }
 
-static void value_put_complex(const zt_hdf5_type *t, const uint8_t *p, zt_cbor_out *out){
+static void element_put_complex(const zt_hdf5_type *t, const uint8_t *p, zt_cbor_out *out){
   zt_hdf5_type part = *t;
   part.size /= 2;
   zt_cbor_put_head(out, ZT_CBOR_ARRAY, 2);
-  value_put_float(&part, p, out);
-  value_put_float(&part, p+part.size, out);
+  element_put_float(&part, p, out);
+  element_put_float(&part, p+part.size, out);
 }
 
 /* --- Text --- */
 
-static void value_put_fixed(const zt_hdf5_type *t, const uint8_t *p, zt_cbor_out *out){
+static void element_put_fixed(const zt_hdf5_type *t, const uint8_t *p, zt_cbor_out *out){
   const unsigned padding = t->bits & 15;   /* 0: ends at a NUL; 1: NULs; 2: spaces */
   size_t n = t->size;
   const uint8_t *end = padding==0 ? memchr(p, 0, n) : NULL;
@@ -102,7 +102,7 @@ static void value_put_fixed(const zt_hdf5_type *t, const uint8_t *p, zt_cbor_out
 }
 
 /* Elements of variable length lie in a global heap. */
-static int value_put_vlen(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t *p, int depth,
+static int element_put_vlen(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t *p, int depth,
                           zt_cbor_out *out){
   const bool text = (t->bits & 15)==1;
   zt_hdf5_in in = zt_hdf5_in_of(h, (zt_span){ p, t->size });
@@ -127,8 +127,8 @@ static int value_put_vlen(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t *p, i
   /* Elements in it may read another collection */
   if( zt_hdf5_put(h, data.p, (size_t)n*base.size, &copy)==SQLITE_OK ){
     zt_cbor_put_head(out, ZT_CBOR_ARRAY, n);
-    for(uint64_t i=0; i<n && value_check(h, out)==SQLITE_OK; i++){
-      value_put(h, &base, copy.p+i*base.size, depth-1, out);
+    for(uint64_t i=0; i<n && element_check(h, out)==SQLITE_OK; i++){
+      element_put(h, &base, copy.p+i*base.size, depth-1, out);
     }
   }
   zt_hdf5_block_clear(&copy);
@@ -137,68 +137,68 @@ static int value_put_vlen(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t *p, i
 
 /* --- Types with others in them --- */
 
-static int value_put_compound(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t *p, int depth,
+static int element_put_compound(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t *p, int depth,
                               zt_cbor_out *out){
   zt_hdf5_in in = zt_hdf5_in_of(h, t->inner);
   zt_cbor_put_head(out, ZT_CBOR_ARRAY, t->members);
-  for(uint32_t i=0; i<t->members && value_check(h, out)==SQLITE_OK; i++){
+  for(uint32_t i=0; i<t->members && element_check(h, out)==SQLITE_OK; i++){
     zt_hdf5_member m;
     if( zt_hdf5_member_read(h, &in, t, ZT_HDF5_NESTED, &m) ) break;
-    if( m.array ) value_put_opaque("h5 array", out);
-    else value_put(h, &m.type, p+m.offset, depth-1, out);
+    if( m.array ) element_put_opaque("h5 array", out);
+    else element_put(h, &m.type, p+m.offset, depth-1, out);
   }
   return h->err->rc;
 }
 
 /* The elements from dimension d on, at *p. */
-static int value_put_nested(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t **p, uint32_t rank,
+static int element_put_nested(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t **p, uint32_t rank,
                             const uint64_t *shape, int depth, zt_cbor_out *out){
   if( depth<=0 ) return zt_break(h->err, "HD11", "values that are nested more than 56 deep");
   if( rank==0 ){
-    value_put(h, t, *p, depth, out);
+    element_put(h, t, *p, depth, out);
     *p += t->size;
-    return value_check(h, out);
+    return element_check(h, out);
   }
   zt_cbor_put_head(out, ZT_CBOR_ARRAY, shape[0]);
-  for(uint64_t i=0; i<shape[0] && value_check(h, out)==SQLITE_OK; i++){
-    value_put_nested(h, t, p, rank-1, shape+1, depth-1, out);
+  for(uint64_t i=0; i<shape[0] && element_check(h, out)==SQLITE_OK; i++){
+    element_put_nested(h, t, p, rank-1, shape+1, depth-1, out);
   }
   return h->err->rc;
 }
 
-static int value_put_array(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t *p, int depth,
+static int element_put_array(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t *p, int depth,
                            zt_cbor_out *out){
   zt_hdf5_in in = zt_hdf5_in_of(h, t->inner);
   uint64_t shape[ZT_HDF5_RANK];
   zt_hdf5_type base;
   for(uint32_t d=0; d<t->rank; d++) shape[d] = t->shape[d];
   if( zt_hdf5_type_read(h, &in, ZT_HDF5_NESTED, &base) ) return h->err->rc;
-  return value_put_nested(h, &base, &p, t->rank, shape, depth, out);
+  return element_put_nested(h, &base, &p, t->rank, shape, depth, out);
 }
 
-static int value_put_enum(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t *p, zt_cbor_out *out){
+static int element_put_enum(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t *p, zt_cbor_out *out){
   zt_hdf5_in in = zt_hdf5_in_of(h, t->inner);
   zt_hdf5_type base;
   if( zt_hdf5_type_read(h, &in, ZT_HDF5_NESTED, &base) ) return h->err->rc;
   if( t->boolean && p[0]<=1 ) zt_cbor_put_bool(out, p[0]);
-  else value_put_integer(&base, p, out);
+  else element_put_integer(&base, p, out);
   return SQLITE_OK;
 }
 
-static int value_put(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t *p, int depth,
+static int element_put(zt_hdf5 *h, const zt_hdf5_type *t, const uint8_t *p, int depth,
                      zt_cbor_out *out){
   switch( t->class ){
-    case ZT_HDF5_INTEGER: case ZT_HDF5_BITS: value_put_integer(t, p, out); break;
-    case ZT_HDF5_FLOAT: value_put_float(t, p, out); break;
-    case ZT_HDF5_COMPLEX: value_put_complex(t, p, out); break;
-    case ZT_HDF5_TEXT: value_put_fixed(t, p, out); break;
+    case ZT_HDF5_INTEGER: case ZT_HDF5_BITS: element_put_integer(t, p, out); break;
+    case ZT_HDF5_FLOAT: element_put_float(t, p, out); break;
+    case ZT_HDF5_COMPLEX: element_put_complex(t, p, out); break;
+    case ZT_HDF5_TEXT: element_put_fixed(t, p, out); break;
     case ZT_HDF5_OPAQUE: zt_cbor_put_bytes(out, (zt_span){ p, t->size }); break;
-    case ZT_HDF5_REFERENCE: value_put_opaque("h5 reference", out); break;
-    case ZT_HDF5_TIME: value_put_opaque("h5 time", out); break;
-    case ZT_HDF5_COMPOUND: value_put_compound(h, t, p, depth, out); break;
-    case ZT_HDF5_ENUM: value_put_enum(h, t, p, out); break;
-    case ZT_HDF5_VLEN: value_put_vlen(h, t, p, depth, out); break;
-    default: value_put_array(h, t, p, depth, out); break;
+    case ZT_HDF5_REFERENCE: element_put_opaque("h5 reference", out); break;
+    case ZT_HDF5_TIME: element_put_opaque("h5 time", out); break;
+    case ZT_HDF5_COMPOUND: element_put_compound(h, t, p, depth, out); break;
+    case ZT_HDF5_ENUM: element_put_enum(h, t, p, out); break;
+    case ZT_HDF5_VLEN: element_put_vlen(h, t, p, depth, out); break;
+    default: element_put_array(h, t, p, depth, out); break;
   }
   return h->err->rc;
 }
@@ -215,5 +215,5 @@ int zt_hdf5_value(zt_hdf5 *h, const zt_hdf5_type *type, zt_span data, uint32_t r
     zt_cbor_put_head(out, ZT_CBOR_ARRAY, 0);
     return SQLITE_OK;
   }
-  return value_put_nested(h, type, &p, rank, shape, VALUE_DEPTH, out);
+  return element_put_nested(h, type, &p, rank, shape, ELEMENT_DEPTH, out);
 }
