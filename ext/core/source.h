@@ -91,8 +91,9 @@ static inline void zt_source_set_shard(zt_source *s){
   s->shard = true;
 }
 
-/* The same file, of which some bytes were read already: all of them were there at once, as the caller
-** asked zt_source_unchanged() of the file itself. Not to be closed; everything is borrowed. */
+/* The same file, of which some bytes were read already: all of them were there at once, as the
+** caller asked zt_source_unchanged() of the file itself. Not to be closed; everything is
+** borrowed. */
 zt_source zt_source_with(const zt_source *s, uint64_t offset, zt_span bytes);
 
 /* Copies n bytes at offset into buffer. A failure names the missing bytes, or has the system's

@@ -7,6 +7,7 @@ Whoever adds a case adds a row to cases() and runs this; what it writes is kept,
 import gzip
 import hashlib
 import json
+import lzma
 import struct
 import zlib
 from pathlib import Path
@@ -103,6 +104,7 @@ def cases():
         tuple_of(number(1)), b"\x89", b"}") + b"R"), V)
     yield "storage", stored, "lists_but_no_bytes", "PF4", "pickle-storage", "a plain pickle has no storage '0'", "a tensor in a storage of PyTorch", {"object": "w", "length": None, "decoded_length": None}
     yield "zlib-cut", zlib.compress(pickle(("w", wrapper())), 9)[:-9], "open_error", "E2", "encoding", "deflate: the stored bytes end within the stream", "a stream without its end"
+    yield "xz", lzma.compress(pickle(("w", wrapper()))), "open_error", "T2", "unsupported-format", "a file compressed by xz, which is not read", "another compression of joblib"
     yield "zlib-checksum", zlib.compress(pickle(("w", wrapper())), 9)[:-1] + b"\0", "open_error", "E2", "encoding", "deflate: its bytes do not have the checksum behind", "a wrong checksum"
     yield "gzip-behind", gzip.compress(pickle(("w", wrapper())), 9, mtime=0) + b"more", "open_error", "E2", "encoding", "deflate: 4 bytes follow behind the stream's end", "bytes behind the stream"
     yield "shape-negative", pickle(("w", array(shape=(-4,))), V), "lists_but_no_bytes", "PT8", "torch-shape", "its shape has a negative dimension", "a negative dimension", {"object": "w", "length": None, "decoded_length": None}
