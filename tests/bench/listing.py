@@ -73,6 +73,10 @@ def onnx() -> None:
     generate("onnx", [HERE / "onnx_py.py"], [*python("onnx_py.py"), "write"], "large.onnx")
 
 
+def tflite() -> None:
+    generate("tflite", [HERE / "tflite_py.py"], [*python("tflite_py.py"), "write"], "large.tflite")
+
+
 def native(index: bool) -> Path:
     """The million rows as a table of a database. The index gets a database of its own: where there is one, SQLite
     answers max(object) and count(*) from it, and the comparison would be with something else."""
@@ -175,6 +179,10 @@ def onnx_load(path: str) -> Sample:
     return program(*python("onnx_py.py"), "list", path)
 
 
+def tflite_load(path: str) -> Sample:
+    return program(*python("tflite_py.py"), "list", path)
+
+
 def naming(workload: Callable[[], None], path: str, other: Callable[[str], Sample]) -> tuple[Sample, Sample]:
     """Names, shapes and types of all tensors."""
     workload()
@@ -251,6 +259,8 @@ MEASUREMENTS = [
                 lambda: naming(pytorch, "many.pt", torch_load)),
     Measurement("onnx-list", "ONNX, 1 GB of initializers", "names, shapes, types", "onnx.load", "ms", 0.05,
                 lambda: naming(onnx, "large.onnx", onnx_load)),
+    Measurement("tflite-list", "TensorFlow Lite, 100 MB in 400 layers", "names, shapes, types", "its interpreter's loading", "ms", 0.05,
+                lambda: naming(tflite, "large.tflite", tflite_load)),
     Measurement("blob-raw", "64 tensors of 16 MiB, raw", "zt_blob, one query", "pread", "ms", 1.25,
                 lambda: extraction("raw.zt", *ONE_QUERY)),
     Measurement("blob-raw-calls", "64 tensors of 16 MiB, raw", "zt_blob, a call each", "pread", "ms", 1.25,

@@ -15,8 +15,10 @@ import pytest
 import corpus
 import writer
 import write_gguf
+import write_msgpack as msgpack
 import write_onnx as onnx
 import write_pytorch as torch
+import write_tflite as tflite
 from support import ROOT, failure, message, place, quoted, rows, value
 
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
@@ -153,6 +155,10 @@ def stored_alike():
     yield "pytorch", torch.of({"w": torch.tensor((3, 4), (1, 3), elements=12)}, storages=transposed)
     yield "onnx, raw", onnx.model(onnx.graph([onnx.tensor("w", SHAPE, onnx.FLOAT, onnx.raw(DATA))]))
     yield "onnx, typed", onnx.model(onnx.graph([onnx.tensor("w", SHAPE, onnx.FLOAT, onnx.fields(4, MATRIX))]))
+    yield "tflite", tflite.file(tflite.model([tflite.subgraph(tflite.tensor("w", SHAPE))], [tflite.data(DATA)]))
+    yield "msgpack", msgpack.pack({"w": msgpack.array(SHAPE, "float32", DATA)})
+    parts = [msgpack.array([n], "float32", DATA[4 * at:4 * (at + n)]) for at, n in ((0, 5), (5, 7))]
+    yield "msgpack, in chunks", msgpack.pack({"w": msgpack.chunked(msgpack.in_order(SHAPE), msgpack.in_order(parts))})
 
 
 STORED = dict(stored_alike())

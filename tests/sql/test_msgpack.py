@@ -1,0 +1,86 @@
+"""flax's msgpack: long texts, arrays in chunks read in parts, and what is taken for msgpack."""
+import json
+import struct
+
+import pytest
+
+import write_msgpack as msgpack
+from support import rows, value
+
+BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
+
+
+def source_of(save, how, data):
+    return data if how == "blob" else save("m.msgpack", data)
+
+
+@pytest.mark.parametrize("n", [(1 << 20) - 1, 1 << 20, (1 << 20) + 1])
+def test_texts_and_bytes_are_shown_up_to_a_mebibyte(db, n):
+    data = msgpack.pack({"text": "x" * n, "bytes": b"\1" * n})
+    got = dict(rows(db, "SELECT key, value FROM zt_attributes(?)", data))
+    if n <= 1 << 20:
+        assert got == {"text": "x" * n, "bytes": b"\1" * n}
+    else:
+        assert {key: json.loads(shown) for key, shown in got.items()} == {
+            "text": {"$opaque": "msgpack text", "bytes": n}, "bytes": {"$opaque": "msgpack bytes", "bytes": n}}
+
+
+def chunks(sizes):
+    """An array of [2, n/2] in chunks of so many elements, and its bytes."""
+    data = struct.pack(f"<{sum(sizes)}i", *range(100, 100 + sum(sizes)))
+    parts, at = [], 0
+    for n in sizes:
+        parts.append(msgpack.array([n], "int32", data[4 * at:4 * (at + n)]))
+        at += n
+    return msgpack.pack({"w": msgpack.chunked(msgpack.in_order([2, sum(sizes) // 2]), msgpack.in_order(parts)), "fine": msgpack.array([1], "int8", b"\5")}), data
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("sizes", [[20], [7, 7, 6], [1] * 20, [0, 3, 0, 17, 0], [19, 1]])
+def test_every_part_of_an_array_in_chunks(db, save, how, sizes):
+    packed, data = chunks(sizes)
+    source = source_of(save, how, packed)
+    assert rows(db, "SELECT encoding, offset, length, decoded_length FROM zt_components(?) WHERE object = 'w'", source) == [
+        ("msgpack.chunked", None, None, len(data))]
+    for first in range(0, len(data), 3):
+        for n in (0, 1, 4, 13, len(data)):
+            assert value(db, "SELECT zt_blob(?, 'w', 'data', ?, ?)", source, first, n) == data[first:first + n]
+    assert [value(db, "SELECT zt_value(?, 'w', ?, ?)", source, i // 10, i % 10) for i in reversed(range(20))] == list(reversed(range(100, 120)))
+    assert value(db, "SELECT zt_dense(?, 'w', NULL, 1, 1)", source) == data[40:]
+    assert rows(db, "SELECT value FROM zt_elements(?, 'w') WHERE position BETWEEN 5 AND 8", source) == [(105,), (106,), (107,), (108,)]
+    assert rows(db, "SELECT min, max FROM zt_stats(?) WHERE object = 'w'", source) == [(100, 119)]
+    assert value(db, "SELECT zt_hash(?, 'w', 'crc32c')", source) == value(db, "SELECT zt_hash(?, 'w', 'crc32c')", msgpack.pack({"w": msgpack.array([20], "int32", data)}))
+    assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+def test_chunks_and_one_array_have_the_same_fingerprint(db):
+    packed, data = chunks([7, 13])
+    whole = msgpack.pack({"w": msgpack.array([2, 10], "int32", data), "fine": msgpack.array([1], "int8", b"\5")})
+    assert value(db, "SELECT zt_fingerprint(?)", packed) == value(db, "SELECT zt_fingerprint(?)", whole)
+
+
+@pytest.mark.parametrize("n", range(0, 150, 3))
+def test_a_file_that_is_cut_is_refused(db, n):
+    whole = msgpack.two(msgpack.array([4, 4], "float64", bytes(range(128))))
+    assert len(whole) > 150 and rows(db, "SELECT objects FROM zt_files(?)", whole) == [(2,)]
+    ((error, kind),) = rows(db, "SELECT error, error_kind FROM zt_files(?)", whole[:n])
+    assert error and kind == ("broken" if n > 11 else "unknown")    # There the first array begins
+
+
+@pytest.mark.parametrize("data", [b"\x93\1\2\3", b"\xa5hello", b"\7", b"\xc0", b"\xd4\2\0", b"\xc7\0\7", b"\x81", b"\x80\xc0", b"\xde\0\1\xa1w"])
+def test_what_is_no_map_and_no_array_is_not_taken_for_msgpack(db, data):
+    assert rows(db, "SELECT container, error_kind FROM zt_files(?)", data) == [(None, "unknown")]
+
+
+def test_maps_of_other_programs_are_read_as_far_as_they_go(db):
+    data = msgpack.pack({"a": {"b": [1, 2.5, "x"]}, "time": msgpack.ext(-1, bytes(4))})
+    assert rows(db, "SELECT container, objects, attributes FROM zt_files(?)", data) == [
+        ("msgpack", 0, '{"a/b/0":1,"a/b/1":2.5,"a/b/2":"x","time":{"$opaque":"msgpack ext -1"}}')]
+
+
+def test_maps_with_the_keys_of_chunks_are_maps_without_the_mark(db):
+    tree = {"x": 1, "y": 2, "z": b"\0"}
+    for _ in range(60):
+        tree = {"shape": 1, "chunks": tree, "z": 1}
+    assert rows(db, "SELECT objects FROM zt_files(?)", msgpack.pack(tree)) == [(0,)]
+    assert value(db, "SELECT count(*) FROM zt_attributes(?)", msgpack.pack(tree)) == 123
