@@ -8,6 +8,7 @@ import pytest
 from support import open_connection   # First: it knows where the formats' own modules are
 import write_gguf
 import write_onnx
+import write_pickle
 import writer
 
 try:
@@ -71,6 +72,22 @@ def npz():
     return file.getvalue()
 
 
+def dduf():
+    """An archive with a file of safetensors that has a matrix `w`, and once more as `z`, and another file."""
+    header = b'{"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"z":{"dtype":"F32","shape":[2,3],"data_offsets":[24,48]}}'
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("model_index.json", "{}")
+        archive.writestr("unet/model.safetensors", struct.pack("<Q", len(header)) + header + 2 * floats(*MATRIX))
+    return file.getvalue()
+
+
+def joblib():
+    """A dump of joblib with a matrix `w`, and once more as `z`."""
+    matrix = write_pickle.wrapper((2, 3), behind=b"\0" + floats(*MATRIX))
+    return write_pickle.pickle(("w", matrix), ("z", matrix))
+
+
 @pytest.fixture(scope="session")
 def tree(tmp_path_factory):
     """Files of three generations and a shard, in a directory with one below it and links to a file and a directory."""
@@ -78,7 +95,7 @@ def tree(tmp_path_factory):
     new, shard = newest()
     model, external = onnx()
     for name, data in {"d/a.zt": older("1.2"), "d/b.zt": new, "d/b-s.zt": shard, "d/sub/c.zt": older("0.1"),
-                       "e/f.zt": older("1.2"), "h.gguf": gguf(), "n.npz": npz(), "o.onnx": model, "o.bin": external}.items():
+                       "e/f.zt": older("1.2"), "h.gguf": gguf(), "n.npz": npz(), "p.joblib": joblib(), "q.dduf": dduf(), "o.onnx": model, "o.bin": external}.items():
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_bytes(data)
     (top / "d/link").symlink_to(top / "e")

@@ -6,7 +6,7 @@ import pytest
 import statements
 from faults import ERRORS, Fault, Log, Refused, answer, connect, descriptors, failing, judge, left_open
 
-FILES = ["d/a.zt", "d/b.zt", "d/sub/c.zt", "h.gguf", "n.npz", "o.onnx"]
+FILES = ["d/a.zt", "d/b.zt", "d/sub/c.zt", "h.gguf", "n.npz", "o.onnx", "p.joblib", "q.dduf"]
 
 
 def run(statement, question, root, warm=False, threads=1):

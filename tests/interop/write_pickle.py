@@ -57,7 +57,7 @@ class Walk:
         self.record.tensor(path, format, dtype if format == "dense" else None, a.shape, data, components=0 if a.dtype.hasobject else 1,
                            attributes={"descr": descr(a.dtype), "fortran_order": fortran})
         if a.dtype.hasobject:
-            for i, item in enumerate(a.tolist() if a.ndim == 1 else a.ravel(order="K").tolist()):
+            for i, item in enumerate(a.ravel().tolist()):
                 self.value(f"{path}.{i}" if path else str(i), item)
 
     def value(self, path, value, silent=False):

@@ -6,17 +6,15 @@ import io
 import json
 import os
 import pickle
-import sys
+import zipfile
 import zlib
 
 import numpy
 import pytest
 
 import corpus
+import write_pickle as written
 from support import message, rows, value
-
-sys.path.insert(0, str(corpus.FORMATS / "pickle"))
-import write_pickle as written  # noqa: E402
 
 PROTOCOLS = pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 A, B = numpy.arange(6.0).reshape(2, 3), numpy.arange(12, dtype="<i2").reshape(3, 4)
@@ -181,7 +179,6 @@ def test_torchs_files_stay_torchs(db):
 
 
 def test_a_pickle_in_an_archive(db):
-    import zipfile
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as z:
         z.writestr("model.pkl", pickle.dumps({"a": A, "n": 1}))
