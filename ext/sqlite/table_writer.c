@@ -107,6 +107,7 @@ static int writer_connect_as(sqlite3 *db, void *module, int argc, const char *co
   w = (zt_writer*)*out;
   w->connection = module;
   w->arguments = arguments;
+  w->created = create;
   w->next = w->connection->writers;
   w->connection->writers = w;
   rc = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
@@ -130,7 +131,7 @@ static int writer_connect(sqlite3 *db, void *module, int argc, const char *const
 static int writer_destroy(sqlite3_vtab *p){
   zt_writer *w = (zt_writer*)p;
   int rc;
-  if( zt_writer_must_stay(w, &rc) ) return SQLITE_LOCKED;
+  if( zt_writer_must_stay(zt_writer_holder(w), &rc) ) return SQLITE_LOCKED;
   if( rc==SQLITE_OK ) rc = zt_writer_rows_drop(w->stored);
   return rc ? rc : writer_disconnect(p);
 }
@@ -194,9 +195,11 @@ static int writer_close(sqlite3_vtab_cursor *p){
 /* The rest of a cursor's rows are gone, if it shows those of the transaction, and began within the
 ** savepoint of that number; -1: anywhere. */
 static void writer_end_cursors(zt_writer *w, int savepoint){
-  for(writer_cursor *c=w->cursors; c; c=c->next){
-    if( c->shows==WRITER_SHOWS_TRANSACTION && c->savepoints>savepoint ){
-      c->shows = WRITER_SHOWS_ENDED;
+  for(zt_writer *of=w->connection->writers; of; of=of->next){
+    for(writer_cursor *c=zt_writer_is_namesake(of, w) ? of->cursors : NULL; c; c=c->next){
+      if( c->shows==WRITER_SHOWS_TRANSACTION && c->savepoints>savepoint ){
+        c->shows = WRITER_SHOWS_ENDED;
+      }
     }
   }
 }
@@ -223,7 +226,7 @@ static int writer_next(sqlite3_vtab_cursor *p){
 ** transaction has begun: an UPDATE of nothing begins it, if a SELECT comes first. With PRAGMA
 ** query_only there is no such transaction. */
 static int writer_see(writer_cursor *c, zt_error *err){
-  zt_writer *w = (zt_writer*)c->base.pVtab;
+  zt_writer *w = zt_writer_holder((zt_writer*)c->base.pVtab);
   sqlite3 *db = w->connection->db;
   int rc = SQLITE_OK;
   if( writer_check_cursor(c, err) || c->shows==WRITER_SHOWS_FILE ) return err->rc;
@@ -313,7 +316,7 @@ static int writer_result_source(zt_writer *w, sqlite3_context *ctx, sqlite3_stmt
 static int writer_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
   const int from = i==ZT_WRITER_BYTES ? ZT_STORED_BYTES : zt_stored_shown(i);
   sqlite3_stmt *s = ((writer_cursor*)p)->rows;
-  zt_writer *w = (zt_writer*)p->pVtab;
+  zt_writer *w = zt_writer_holder((zt_writer*)p->pVtab);
   zt_error err = ZT_ERROR_NONE;
   if( sqlite3_vtab_nochange(ctx) ) return SQLITE_OK;
   if( writer_check_cursor((writer_cursor*)p, &err) ){
@@ -352,7 +355,7 @@ static int writer_change(zt_writer *w, int argc, sqlite3_value **argv, sqlite3_i
 }
 
 static int writer_update(sqlite3_vtab *p, int argc, sqlite3_value **argv, sqlite3_int64 *id){
-  zt_writer *w = (zt_writer*)p;
+  zt_writer *w = zt_writer_holder((zt_writer*)p);
   const sqlite3_int64 last = sqlite3_last_insert_rowid(w->connection->db);
   zt_error err = ZT_ERROR_NONE;
   if( zt_writer_begin(w, &err)==SQLITE_OK && zt_writer_load(w, &err)==SQLITE_OK
@@ -408,7 +411,10 @@ static int writer_savepoint(sqlite3_vtab *p, int n){
 /* Savepoint number n and those within it are one with what is around them. */
 static int writer_release(sqlite3_vtab *p, int n){
   zt_writer *w = (zt_writer*)p;
-  for(writer_cursor *c=w->cursors; c; c=c->next) if( c->savepoints>n ) c->savepoints = n;
+  for(zt_writer *of=w->connection->writers; of; of=of->next){
+    writer_cursor *c = zt_writer_is_namesake(of, w) ? of->cursors : NULL;
+    for(; c; c=c->next) if( c->savepoints>n ) c->savepoints = n;
+  }
   if( w->first>n ) w->first = n;
   w->savepoints = n;
   return SQLITE_OK;

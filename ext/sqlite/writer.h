@@ -16,6 +16,7 @@ typedef struct zt_writer {
   zt_connection *connection;
   zt_writer_arguments arguments;
   zt_writer_rows *stored;        /* Owned */
+  bool created;                  /* By CREATE VIRTUAL TABLE; false: connected to a table again */
   struct zt_writer *next;        /* Another one of the connection */
   zt_writer_view *view;          /* One that cursors have; NULL: none. Theirs */
   struct zt_writer_cursor *cursors;   /* All that are open. SQLite's */
@@ -37,6 +38,13 @@ typedef struct zt_writer {
 
 /* Columns of the table. */
 enum { ZT_WRITER_BYTES = ZT_ROW_COLUMNS, ZT_WRITER_COLUMNS };
+
+/* True if both are of one name: SQLite connects a table again when it has read the schema again,
+** and keeps the one that has the open transaction until that ends. */
+bool zt_writer_is_namesake(const zt_writer *a, const zt_writer *b);
+
+/* The one of these that has the transaction's rows; otherwise w. */
+zt_writer *zt_writer_holder(zt_writer *w);
 
 /* Make the transaction ready for rows: the target may be written, statements are prepared, and with
 ** mode update the file's own rows are there. */

@@ -4,6 +4,20 @@
 #include "core/os.h"
 #include "sqlite/writer_load.h"
 
+bool zt_writer_is_namesake(const zt_writer *a, const zt_writer *b){
+  return a->stored && b->stored
+      && sqlite3_stricmp(zt_writer_rows_name(a->stored), zt_writer_rows_name(b->stored))==0;
+}
+
+zt_writer *zt_writer_holder(zt_writer *w){
+  for(zt_writer *older=w; older; older=older->next){
+    if( !zt_writer_is_namesake(older, w) ) continue;
+    if( older->rows.sources ) return older;
+    if( older->created ) break;   /* Those before it were undone */
+  }
+  return w;
+}
+
 /* True if there are rows before the first one came, which a DROP TABLE that was undone brings back,
 ** or which were put there. */
 static bool writer_has_others(zt_writer *w, int *rc){
@@ -82,7 +96,7 @@ bool zt_writer_must_stay(zt_writer *w, int *rc){
 static bool writer_is_undone(const zt_writer *w){
   const char *name = zt_writer_rows_name(w->stored);
   for(const zt_writer *newer=w->connection->writers; newer!=w; newer=newer->next){
-    if( newer->stored && sqlite3_stricmp(zt_writer_rows_name(newer->stored), name)==0 ) return true;
+    if( newer->created && zt_writer_is_namesake(newer, w) ) return true;
   }
   return sqlite3_table_column_metadata(w->connection->db, "temp", name, NULL, NULL, NULL, NULL,
                                        NULL, NULL)==SQLITE_ERROR;
