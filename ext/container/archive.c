@@ -570,7 +570,8 @@ static void archive_component(const zt_container *c, uint32_t i, uint32_t k, uns
   }
   zt_container_component(m->inner, i-m->object, k-m->component, want|ZT_COMPONENT_SHARD, out);
   if( !out->shard.z ){
-    out->offset += m->base;
+    out->base = m->base;
+    out->offset += out->base;
   }else if( !out->fault ){
     out->fault_rule = "AR5";
     out->fault = "its bytes are in a file beside the member, and an archive has none there";

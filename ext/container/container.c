@@ -230,7 +230,7 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
   out->codec = ZT_CODEC_RAW;
   out->byte_order = ZT_TEXT("little");
   out->rules = c->rules;
-  out->skip = out->behind = out->least = 0;
+  out->skip = out->behind = out->least = out->base = 0;
   out->fault_rule = out->fault = NULL;
   out->digests = 0;
   c->driver->component(c, object, k, want, out);
