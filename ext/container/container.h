@@ -126,9 +126,8 @@ typedef struct zt_component {
   bool mixed;                     /* Its numbers have several widths, whatever dtype says */
   unsigned rules;                 /* ZT_RULE_ bits of the file */
   uint64_t offset, length;        /* Of the stored bytes, checked against the (stated) file size */
-  uint64_t base;                  /* Where the file begins that the driver knows, in an archive; else
-                                  ** 0. It is part of offset; places in bytes that the driver keeps
-                                  ** are without it */
+  uint64_t base;                  /* Offset of an archive's member, else 0. It is part of offset;
+                                  ** places in bytes that a driver keeps are without it */
   bool unsized;                   /* Of unknown length: length is 0, and they cannot be read */
   bool scattered;                 /* They are in several or unknown places, without an offset to
                                   ** show. If also unsized and without fault, they are behind
