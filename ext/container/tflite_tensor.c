@@ -423,7 +423,8 @@ bool zt_tflite_add(zt_tflite_scan *s, uint32_t subgraph, uint32_t index,
   if( external ? !tflite_set_external(s, external, &t) : !tflite_find_bytes(s, buffer, &t) ){
     return !s->err->rc;
   }
-  t.type = (int8_t)(uint8_t)zt_flatbuffer_get(&s->in, tensor, TFLITE_TENSOR_TYPE, 1);
+  t.type = (int32_t)zt_flatbuffer_get(&s->in, tensor, TFLITE_TENSOR_TYPE, 1);
+  if( t.type>INT8_MAX ) t.type -= 256;
   t.kind = tflite_kind_of(s, tensor, t.type);
   zt_flatbuffer_elements(&s->in, tensor, TFLITE_TENSOR_SHAPE, 4, &shape);
   fault = tflite_shape_fault(s, shape);

@@ -69,7 +69,8 @@ static void msgpack_set_number(zt_msgpack_item *out, unsigned width){
 static bool msgpack_set_bytes(zt_pages *p, zt_msgpack_range *in, zt_msgpack_item *out){
   if( out->type==ZT_MSGPACK_EXT ){
     if( in->at==in->end ) return msgpack_fail_length(p, out->at, "an extension");
-    out->ext = (int8_t)(uint8_t)zt_pages_number(p, in->at++, 1);
+    out->ext = (int)zt_pages_number(p, in->at++, 1);
+    if( out->ext>INT8_MAX ) out->ext -= 256;
   }
   if( out->n>in->end-in->at ){
     return msgpack_fail_length(p, out->at, out->type==ZT_MSGPACK_EXT ? "an extension"
