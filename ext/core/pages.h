@@ -1,7 +1,7 @@
 /*
-** Bytes of a source in any order, few at a time. Pages of a file stay in memory, each in a set that
-** its number decides, until pages of that set are read that were used later. An image is read in
-** place. For metadata between bytes of tensors. Interface to code in pages.c.
+** Bytes of a source in any order, few at a time, for metadata between bytes of tensors. Pages of a
+** file are kept in memory. A new one replaces that of its set which was not used longest. An image
+** is read in place. Interface to code in pages.c.
 */
 #ifndef ZT_CORE_PAGES_H
 #define ZT_CORE_PAGES_H
