@@ -322,12 +322,13 @@ static char *matlab_read_fields(zt_matlab_scan *s, const zt_matlab_head *m, uint
 
 static bool matlab_struct(zt_matlab_scan *s, const zt_matlab_head *m, int depth){
   const size_t path = s->path.n;
-  uint64_t length = 1, fields;
+  uint64_t length, fields;
   size_t n = 0;
   char *names = matlab_read_fields(s, m, &length, &n);
-  bool ok = names!=NULL;
+  bool ok;
+  if( !names ) return false;
   fields = n/length;
-  ok = ok && matlab_check_count(s, m, fields);
+  ok = matlab_check_count(s, m, fields);
   if( ok && (m->count==0 || fields==0) ) ok = zt_matlab_add_empty(s, ZT_CBOR_MAP);
   for(uint64_t i=0; ok && fields && i<m->count; i++){
     if( m->count>1 ){
