@@ -271,16 +271,24 @@ static int hdf5_walk_all(hdf5_walk *w){
   return hdf5_walk_links(w);
 }
 
-/* Keep the attributes of all groups as one map. */
-static int hdf5_keep_attributes(hdf5_walk *w){
-  zt_builder *b = w->h->b;
+/* Keep the manifest: the attributes of all groups, and all datasets. */
+static int hdf5_keep(hdf5_walk *w){
+  zt_hdf5 *h = w->h;
+  zt_builder *b = h->b;
   zt_cbor_out head = { .err = b->err };
-  uint32_t at, items;
-  if( w->n==0 ) return SQLITE_OK;
+  uint32_t at = 0, attributes, items;
+  zt_cbor_put_head(&head, ZT_CBOR_MAP, 2);
+  zt_cbor_put_text(&head, ZT_TEXT("attributes"));
+  attributes = (uint32_t)head.n;
   zt_cbor_put_head(&head, ZT_CBOR_MAP, w->n);
+  zt_cbor_put_items(&head, (zt_span){ w->attributes.p, w->attributes.n });
+  zt_cbor_put_text(&head, ZT_TEXT("datasets"));
+  zt_cbor_put_head(&head, ZT_CBOR_MAP, h->nDataset);
   if( !b->err->rc && zt_builder_keep(b, head.p, head.n, &at)==SQLITE_OK
-   && zt_builder_keep(b, w->attributes.p, w->attributes.n, &items)==SQLITE_OK ){
-    b->container->attributes = zt_manifest_map(at, 0);
+   && zt_builder_keep(b, h->manifest.p, h->manifest.n, &items)==SQLITE_OK
+   && zt_hdf5_datasets_keep(h, items)==SQLITE_OK ){
+    b->container->manifest = zt_manifest_map(at, 0);
+    if( w->n>0 ) b->container->attributes = zt_manifest_map(at+attributes, 0);
   }
   zt_cbor_out_clear(&head);
   return b->err->rc;
@@ -299,7 +307,7 @@ static zt_probe hdf5_probe(const zt_head_tail *input, zt_error *err){
 static int hdf5_open(zt_builder *b, const zt_head_tail *input){
   static const char *const versions[] = { "0", "1", "2", "3" };
   zt_container *c = b->container;
-  zt_hdf5 h = { .b = b, .err = b->err };
+  zt_hdf5 h = { .b = b, .err = b->err, .manifest = { .err = b->err } };
   hdf5_walk w = { .h = &h, .attributes = { .err = b->err } };
   const uint32_t empty = 0;
   uint32_t at;
@@ -313,7 +321,7 @@ static int hdf5_open(zt_builder *b, const zt_head_tail *input){
   /* Position 0 means none */
   if( zt_builder_keep(b, &empty, sizeof(empty), &at)==SQLITE_OK
    && hdf5_read_superblock(&h)==SQLITE_OK && hdf5_walk_all(&w)==SQLITE_OK ){
-    hdf5_keep_attributes(&w);
+    hdf5_keep(&w);
   }
   if( !b->err->rc ) c->version = (zt_text){ versions[h.version], 1 };
   zt_hdf5_clear(&h);
@@ -384,7 +392,7 @@ static void hdf5_component(const zt_container *c, uint32_t i, uint32_t k, unsign
 **                fletcher32; Keras, PyTables, MATLAB 7.3
 **   known by     its signature, at 0, 512, 1024, 2048 ...
 **   version      the superblock's
-**   manifest     none
+**   manifest     the attributes of groups, and types, shapes and attributes of all datasets
 **   attributes   the root's; a group's as `group/path/@name`
 **   objects      datasets by path, depth first, each once
 **   of objects   the dataset's own; `hdf5.layout`, `hdf5.chunks`, `hdf5.filters`, `hdf5.maxshape`

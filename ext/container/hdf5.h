@@ -67,6 +67,9 @@ typedef struct zt_hdf5 {
   zt_hdf5_block names;            /* Names of links that are still to be visited */
   zt_hdf5_link *links;            /* Owned */
   size_t nLink, roomLink;
+  zt_cbor_out manifest;           /* A key and a map for each dataset */
+  zt_hdf5_block records;          /* A zt_hdf5_dataset each, and its shape */
+  uint32_t nDataset;
 } zt_hdf5;
 
 /* --- hdf5_read.c --- */
@@ -292,13 +295,15 @@ int zt_hdf5_chunks(zt_hdf5 *h, const zt_hdf5_index *index, zt_chunks *chunks,
 
 /* --- hdf5_dataset.c --- */
 
-/* A kept dataset, followed by its shape. */
+/* A dataset, followed by its shape. Positions are in the kept bytes; those of name and attributes in
+** zt_hdf5.manifest until that is kept. */
 typedef struct zt_hdf5_dataset {
   uint32_t rank;
-  uint32_t attributes;            /* Position of a map in the kept bytes */
+  uint32_t name, name_length;
+  uint32_t attributes;            /* A map */
   uint32_t encoding, encoding_length;
   uint32_t chunks, chunks_length;
-  uint32_t fault;                 /* NUL-terminated in the kept bytes; 0: none */
+  uint32_t fault;                 /* NUL-terminated; 0: none */
   zt_hdf5_meaning meaning;        /* Static texts */
   const char *rule;
   zt_codec_id codec;
@@ -306,7 +311,10 @@ typedef struct zt_hdf5_dataset {
   uint64_t offset, length, decoded;
 } zt_hdf5_dataset;
 
-/* Add a dataset as an object with that name. */
+/* Append a dataset of that name to the manifest and the records. */
 int zt_hdf5_dataset_add(zt_hdf5 *h, const zt_hdf5_header *header, zt_text name);
+
+/* Add all records as objects, when the manifest is kept from `base` on. */
+int zt_hdf5_datasets_keep(zt_hdf5 *h, uint32_t base);
 
 #endif

@@ -468,20 +468,19 @@ static uint32_t dataset_put_facts(const dataset_reader *r, zt_cbor_out *o){
   return n;
 }
 
-static int dataset_keep_attributes(dataset_reader *r){
+/* Append the map of attributes to the manifest. */
+static int dataset_put_attributes(dataset_reader *r){
   zt_hdf5 *h = r->h;
-  zt_cbor_out own = { .err = h->err }, facts = { .err = h->err }, all = { .err = h->err };
+  zt_cbor_out pairs = { .err = h->err };
   uint32_t n = 0;
-  if( zt_hdf5_attributes(h, r->header, (zt_text){ "", 0 }, &own, &n)==SQLITE_OK ){
-    n += dataset_put_facts(r, &facts);
-    zt_cbor_put_head(&all, ZT_CBOR_MAP, n);
-    zt_cbor_put_items(&all, (zt_span){ own.p, own.n });
-    zt_cbor_put_items(&all, (zt_span){ facts.p, facts.n });
-    if( !h->err->rc ) zt_builder_keep(h->b, all.p, all.n, &r->record.attributes);
+  dataset_put_key(&h->manifest, "attributes");
+  r->record.attributes = (uint32_t)h->manifest.n;
+  if( zt_hdf5_attributes(h, r->header, (zt_text){ "", 0 }, &pairs, &n)==SQLITE_OK ){
+    n += dataset_put_facts(r, &pairs);
+    zt_cbor_put_head(&h->manifest, ZT_CBOR_MAP, n);
+    zt_cbor_put_items(&h->manifest, (zt_span){ pairs.p, pairs.n });
   }
-  zt_cbor_out_clear(&own);
-  zt_cbor_out_clear(&facts);
-  zt_cbor_out_clear(&all);
+  zt_cbor_out_clear(&pairs);
   return h->err->rc;
 }
 
@@ -509,37 +508,65 @@ static int dataset_read(dataset_reader *r){
   return err->rc;
 }
 
+/* Append its entry in the manifest, and its record. */
 static int dataset_add(dataset_reader *r, zt_text name){
   zt_hdf5 *h = r->h;
-  zt_container *c = h->b->container;
   zt_hdf5_dataset *record = &r->record;
-  uint32_t at, place, unused;
-  bool duplicate;
+  const zt_hdf5_meaning *m = &record->meaning;
+  zt_cbor_out *out = &h->manifest;
   record->rank = r->space.rank;
   record->null = r->space.null;
   record->unshaped = !r->has_space;
-  if( zt_builder_keep(h->b, name.z, name.n, &at)
-   || zt_builder_keep(h->b, record, sizeof(*record), &place)
-   || zt_builder_keep(h->b, r->space.shape, record->rank*sizeof(uint64_t), &unused) ){
+  zt_cbor_put_text(out, name);
+  record->name = (uint32_t)(out->n-name.n);
+  record->name_length = (uint32_t)name.n;
+  zt_cbor_put_head(out, ZT_CBOR_MAP, 3);
+  dataset_put_key(out, "type");
+  if( m->format ) dataset_put_key(out, m->no_values ? m->format : m->type ? m->type : m->dtype);
+  else zt_cbor_put_null(out);
+  dataset_put_key(out, "shape");
+  zt_cbor_put_head(out, ZT_CBOR_ARRAY, record->rank);
+  for(uint32_t d=0; d<record->rank; d++) zt_cbor_put_uint(out, r->space.shape[d]);
+  if( dataset_put_attributes(r)
+   || zt_hdf5_put(h, record, sizeof(*record), &h->records)
+   || zt_hdf5_put(h, r->space.shape, record->rank*sizeof(uint64_t), &h->records) ){
     return h->err->rc;
   }
-  if( c->kept.n>h->most ){
-    return zt_break(h->err, "HD16", "names and attributes take more memory than the file is worth");
+  h->nDataset++;
+  if( out->n<=h->most && h->b->container->kept.n<=h->most-out->n ) return SQLITE_OK;
+  return zt_break(h->err, "HD16", "names and attributes take more memory than the file is worth");
+}
+
+/* Keep a record, and add its object and component. */
+static int dataset_keep(zt_hdf5 *h, const zt_hdf5_dataset *record, const uint8_t *shape){
+  zt_container *c = h->b->container;
+  uint32_t place, unused;
+  bool duplicate;
+  zt_text name;
+  if( zt_builder_keep(h->b, record, sizeof(*record), &place)
+   || zt_builder_keep(h->b, shape, record->rank*sizeof(uint64_t), &unused) ) return h->err->rc;
+  name = (zt_text){ (const char*)c->kept.p+record->name, record->name_length };
+  if( zt_builder_object(h->b, name, place, &duplicate) ) return h->err->rc;
+  if( !duplicate ) return record->null ? SQLITE_OK : zt_builder_component(h->b, place);
+  h->err->object = name;
+  return zt_break(h->err, "HD8", "two datasets have this name");
+}
+
+int zt_hdf5_datasets_keep(zt_hdf5 *h, uint32_t base){
+  zt_hdf5_dataset record;
+  zt_builder_reserve(h->b, h->nDataset, h->nDataset);
+  for(size_t at=0; at<h->records.n; at+=sizeof(record)+record.rank*sizeof(uint64_t)){
+    memcpy(&record, h->records.p+at, sizeof(record));
+    record.name += base;
+    record.attributes += base;
+    if( dataset_keep(h, &record, h->records.p+at+sizeof(record)) ) break;
   }
-  if( zt_builder_object(h->b, (zt_text){ (const char*)c->kept.p+at, name.n }, place, &duplicate) ){
-    return h->err->rc;
-  }
-  if( duplicate ){
-    h->err->object = (zt_text){ (const char*)c->kept.p+at, name.n };
-    return zt_break(h->err, "HD8", "two datasets have this name");
-  }
-  return record->null ? SQLITE_OK : zt_builder_component(h->b, place);
+  return h->err->rc;
 }
 
 int zt_hdf5_dataset_add(zt_hdf5 *h, const zt_hdf5_header *header, zt_text name){
   dataset_reader r = { .h = h, .header = header };
-  if( dataset_read(&r)==SQLITE_OK && dataset_keep_encoding(&r)==SQLITE_OK
-   && dataset_keep_attributes(&r)==SQLITE_OK ) dataset_add(&r, name);
+  if( dataset_read(&r)==SQLITE_OK && dataset_keep_encoding(&r)==SQLITE_OK ) dataset_add(&r, name);
   zt_hdf5_header_clear(&r.room);
   sqlite3_free(r.places.a);
   return h->err->rc;

@@ -96,10 +96,10 @@ static int group_tree(group_walk *w, group_node node){
 static int group_symbol(group_walk *w, zt_hdf5_in *in){
   const uint64_t at = zt_hdf5_take_length(in), address = zt_hdf5_take_address(in);
   const unsigned kind = (unsigned)zt_hdf5_take(in, 4);
-  const uint8_t *name = w->heap.p+at, *end;
+  const uint8_t *name = at<w->heap.n ? w->heap.p+at : NULL, *end;
   zt_hdf5_skip(in, 4+16);
   if( kind==GROUP_SOFT ) return SQLITE_OK;
-  end = at<w->heap.n ? memchr(name, 0, w->heap.n-(size_t)at) : NULL;
+  end = name ? memchr(name, 0, w->heap.n-(size_t)at) : NULL;
   if( !end ) return zt_break(w->h->err, "HD5", "a name beyond the end of the local heap");
   return group_add(w->h, (zt_text){ (const char*)name, (size_t)(end-name) }, address);
 }

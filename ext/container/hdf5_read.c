@@ -267,4 +267,6 @@ void zt_hdf5_clear(zt_hdf5 *h){
   sqlite3_free(h->collection.at);
   zt_hdf5_block_clear(&h->collection.bytes);
   zt_hdf5_block_clear(&h->names);
+  zt_hdf5_block_clear(&h->records);
+  zt_cbor_out_clear(&h->manifest);
 }
