@@ -16,7 +16,7 @@
 #include "tensor/chunk_filters.h"
 #include "tensor/encoding.h"
 
-#define CHUNKED_BAND ((uint64_t)64 << 20)     /* Bytes of a band at once, of all readers */
+#define CHUNKED_BAND ((uint64_t)32 << 20)     /* Bytes of a band at once, of all readers */
 #define CHUNKED_ROW 2                         /* Successive reads before bands are decoded ahead */
 #define CHUNKED_SPARE ((uint64_t)1 << 20)     /* Stored bytes beyond twice the decoded ones */
 #define CHUNKED_FILL ((uint64_t)64 << 20)
@@ -429,9 +429,18 @@ static void chunked_ask(chunked_decoder *d, size_t n){
   d->last = d->row>CHUNKED_ROW ? d->chunks.n-1 : chunked_last(d, d->position, d->asked);
 }
 
+/* Fail if the chunk at the position cannot have its size, before memory is taken for its band. */
+static int chunked_check_first(const chunked_decoder *d, zt_error *err){
+  zt_chunk chunk;
+  const uint64_t number = chunked_last(d, d->position, d->position+1);
+  if( !zt_chunks_find(&d->chunks, number, &chunk) ) return SQLITE_OK;
+  return chunked_check_size(d, &chunk, err);
+}
+
 /* Decode the rest of the band into d->band. */
 static int chunked_fetch(chunked_decoder *d, uint64_t to, zt_error *err){
   const uint64_t n = to-d->position, last = chunked_last(d, d->position, to);
+  if( chunked_check_first(d, err) ) return err->rc;
   d->band_from = d->band_to = 0;
   if( d->last<last ) d->last = last;
   if( n>d->band_room ){
