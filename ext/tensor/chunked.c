@@ -267,14 +267,15 @@ static int chunked_check_size(const chunked_decoder *d, const zt_chunk *chunk, z
 /* Read and decode a chunk into d->chunks.bytes bytes. */
 static int chunked_decode(chunked_decoder *d, const zt_chunk *chunk, uint8_t *out, zt_error *err){
   const zt_chunks *c = &d->chunks;
+  const uint64_t offset = d->payload.component->base+chunk->offset;
   zt_source *source = d->payload.source;
   zt_unfilter *u;
   uint8_t *stored;
-  if( c->filters==0 ) return zt_source_read(source, chunk->offset, out, (size_t)c->bytes, err);
+  if( c->filters==0 ) return zt_source_read(source, offset, out, (size_t)c->bytes, err);
   u = chunked_borrow(d, err);
   if( !u ) return err->rc;
   stored = zt_unfilter_room(u, chunk->length, err);
-  if( stored && zt_source_read(source, chunk->offset, stored, chunk->length, err)==SQLITE_OK ){
+  if( stored && zt_source_read(source, offset, stored, chunk->length, err)==SQLITE_OK ){
     zt_unfilter_chunk(u, c, chunk, stored, chunk->length, out, err);
   }
   chunked_give_back(d, u);

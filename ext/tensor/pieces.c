@@ -11,7 +11,7 @@ typedef struct pieces_decoder {
   uint32_t next;           /* The piece that it is in */
 } pieces_decoder;
 
-/* The offset of a piece in the file, and its end in the content. */
+/* The offset of a piece in the container's file, and its end in the content. */
 static zt_piece pieces_get(const zt_component *component, uint32_t i){
   zt_piece piece;
   memcpy(&piece, component->kept+i*sizeof(piece), sizeof(piece));
@@ -39,7 +39,8 @@ static int pieces_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got,
     const uint64_t begin = pieces_begin(component, d->next);
     const size_t m = piece.end-d->at<n-*got ? (size_t)(piece.end-d->at) : n-*got;
     if( zt_interrupt_check(&d->payload->budget->interrupt, err)
-     || zt_source_read(d->payload->source, piece.offset+(d->at-begin), out+*got, m, err) ){
+     || zt_source_read(d->payload->source, component->base+piece.offset+(d->at-begin), out+*got, m,
+                       err) ){
       return err->rc;
     }
     *got += m;
