@@ -95,7 +95,7 @@ int zt_encoder_each(zt_encoder_run *run, zt_encoder_component append, void *cont
                     zt_error *err){
   const uint32_t n = zt_draft_objects(run->draft);
   zt_encoder_roles roles;
-  zt_output_expect(run->output, encoder_expected(run));
+  if( zt_output_expect(run->output, encoder_expected(run), err) ) return err->rc;
   for(uint32_t i=0; i<n && !err->rc; i++){
     const uint32_t object = run->order[i];
     zt_encoder_read_roles(run->draft, object, zt_text_compare, &roles);

@@ -330,9 +330,9 @@ static int output_resize(zt_output *o, uint64_t size, zt_error *err){
   return SQLITE_OK;
 }
 
-void zt_output_expect(zt_output *o, uint64_t size){
-  if( o->file<0 || o->broken || size<=o->extent || size>o->most ) return;
-  if( zt_os_truncate(o->file, size)==0 ) o->extent = size;
+int zt_output_expect(zt_output *o, uint64_t size, zt_error *err){
+  if( output_usable(o, err) || o->file<0 || size<=o->extent || size>o->most ) return err->rc;
+  return output_resize(o, size, err);
 }
 
 /* Gives the file all of its bytes, also those of a hole at its end. */

@@ -64,8 +64,9 @@ int zt_output_append(zt_output *o, zt_span bytes, zt_error *err);
 int zt_output_append_zeros(zt_output *o, uint64_t n, zt_error *err);
 
 /* Say that the file will have about so many bytes: appending behind holes then takes the system a
-** fifth less time, because the file does not grow each time. */
-void zt_output_expect(zt_output *o, uint64_t size);
+** fifth less time, because the file does not grow each time. A size that no file may have is no
+** failure yet. */
+int zt_output_expect(zt_output *o, uint64_t size, zt_error *err);
 
 /* Room for n bytes, at most ZT_OUTPUT_WINDOW, which the caller fills: no copy. zt_output_filled()
 ** appends the first n of them. Any other call forgets the room. */

@@ -260,7 +260,8 @@ def test_a_source_that_cannot_be_read_is_named(place, case):
                     got = failure
                 said = f"call {n}: {call}({fault.path}): {error}{', lasting' * lasting}: {got}"
                 assert place.content() == (place.end if got is None else case.before) and place.rest() == [], said
-                assert got or call not in LOUD, said
+                # Small tensors that could not be read with the next ones are read alone
+                assert got or call not in LOUD or (call == "pread" and not lasting), said
                 assert got is None or (error == "ENOMEM" if isinstance(got, MemoryError) else fault.names(str(got))), said
                 failed += got is not None
     assert failed > 10

@@ -309,7 +309,7 @@ static void compare_steps(zt_output *o, uint64_t seed){
         n = at;
         break;
       case 7:
-        zt_output_expect(o, random_below(&seed, most));
+        zt_output_expect(o, random_below(&seed, most), &err);
         break;
     }
     assert_succeeded(&err, "step");
@@ -367,8 +367,8 @@ FOLDER_TEST(a_size_that_is_expected_is_not_the_size){
   zt_output *o = begin(ZT_OUTPUT_CREATE);
   struct stat s;
   zt_output_append(o, text("abc"), &err);
-  zt_output_expect(o, (uint64_t)1<<40);
-  zt_output_expect(o, UINT64_MAX);   /* No file may have so many */
+  assert_int_equal(zt_output_expect(o, (uint64_t)1<<40, &err), SQLITE_OK);
+  assert_int_equal(zt_output_expect(o, UINT64_MAX, &err), SQLITE_OK);   /* No file may have so many */
   assert_int_equal(zt_output_size(o), 3);
   assert_int_equal(zt_output_place(o, &err), SQLITE_OK);
   assert_int_equal(stat(target, &s), 0);
