@@ -73,6 +73,10 @@ def onnx() -> None:
     generate("onnx", [HERE / "onnx_py.py"], [*python("onnx_py.py"), "write"], "large.onnx")
 
 
+def hdf5() -> None:
+    generate("hdf5", [HERE / "hdf5_py.py"], [*python("hdf5_py.py"), "write"], "many.h5")
+
+
 def native(index: bool) -> Path:
     """The million rows as a table of a database. The index gets a database of its own: where there is one, SQLite
     answers max(object) and count(*) from it, and the comparison would be with something else."""
@@ -175,6 +179,10 @@ def onnx_load(path: str) -> Sample:
     return program(*python("onnx_py.py"), "list", path)
 
 
+def h5py_visit(path: str) -> Sample:
+    return program(*python("hdf5_py.py"), "list", path)
+
+
 def naming(workload: Callable[[], None], path: str, other: Callable[[str], Sample]) -> tuple[Sample, Sample]:
     """Names, shapes and types of all tensors."""
     workload()
@@ -251,6 +259,8 @@ MEASUREMENTS = [
                 lambda: naming(pytorch, "many.pt", torch_load)),
     Measurement("onnx-list", "ONNX, 1 GB of initializers", "names, shapes, types", "onnx.load", "ms", 0.05,
                 lambda: naming(onnx, "large.onnx", onnx_load)),
+    Measurement("hdf5-list", "HDF5, 10,000 datasets", "names, shapes, types", "h5py", "ms", 0.05,
+                lambda: naming(hdf5, "many.h5", h5py_visit)),
     Measurement("blob-raw", "64 tensors of 16 MiB, raw", "zt_blob, one query", "pread", "ms", 1.25,
                 lambda: extraction("raw.zt", *ONE_QUERY)),
     Measurement("blob-raw-calls", "64 tensors of 16 MiB, raw", "zt_blob, a call each", "pread", "ms", 1.25,
