@@ -296,10 +296,19 @@ static int hdf5_keep(hdf5_walk *w){
 
 /* --- The driver --- */
 
+/* True if the file begins like zip archives, safetensors, pickles or protobuf: no user's block
+** does, and to look for a superblock in each such file would take longer than to list a small
+** one. */
+static bool hdf5_is_other(const zt_head_tail *input){
+  const zt_span head = input->head;
+  return zt_head_is(input, "PK\3\4", 4) || (head.n>8 && head.p[8]=='{')
+      || (head.n>0 && (head.p[0]==0x80 || head.p[0]==0x08));
+}
+
 static zt_probe hdf5_probe(const zt_head_tail *input, zt_error *err){
   uint64_t at;
   if( zt_head_is(input, HDF5_SIGNATURE, 8) ) return ZT_PROBE_YES;
-  if( zt_head_is(input, "PK\3\4", 4) ) return ZT_PROBE_NO;   /* Zip archives are large, and many */
+  if( hdf5_is_other(input) ) return ZT_PROBE_NO;
   if( hdf5_locate(input->source, &at, err) ) return ZT_PROBE_NO;
   return at==UINT64_MAX ? ZT_PROBE_NO : ZT_PROBE_YES;
 }

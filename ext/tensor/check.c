@@ -428,7 +428,7 @@ static bool check_is_fault(const zt_check *c, const zt_error *e){
 ** is found only by reading elements. */
 static bool check_is_of_components(const zt_check *c, const zt_error *e){
   static const char *const rules[] = {
-    "L2", "L5", "L6", "L8", "L9", "E1", "E2", "E3", "E4", "Y1", "Y2", "Y3", "Y4", "K1", "K2"
+    "L2", "L5", "L6", "L8", "L9", "E1", "E2", "E3", "E4", "Y1", "Y2", "Y3", "Y4", "CH1", "CH2"
   };
   if( check_is_loss(e) ) return c->unavailable;
   if( check_is_fault(c, e) ) return true;

@@ -6,8 +6,8 @@
 **   fletcher32   the data, and a u32le: the sums of its 16-bit words, and of these sums, modulo
 **                65535
 **
-**   K1  a chunk decodes to exactly its size
-**   K2  checksums of chunks are right
+**   CH1  a chunk decodes to exactly its size
+**   CH2  checksums of chunks are right
 ** Rules: E2 (encoding.h) is that of deflate.
 */
 #include "tensor/chunk_filters.h"
@@ -42,9 +42,9 @@ uint8_t *zt_unfilter_room(zt_unfilter *u, uint64_t n, zt_error *err){
   return filters_room(&u->stored, &u->stored_room, n, err);
 }
 
-/* K1 */
+/* CH1 */
 static int filters_fail_size(uint64_t n, uint64_t wanted, zt_error *err){
-  return zt_break(err, "K1", "a chunk decodes to %llu bytes, and has %llu", (unsigned long long)n,
+  return zt_break(err, "CH1", "a chunk decodes to %llu bytes, and has %llu", (unsigned long long)n,
                   (unsigned long long)wanted);
 }
 
@@ -141,7 +141,7 @@ static int filters_check_sum(const uint8_t *p, uint64_t n, zt_error *err){
   const uint32_t sum = filters_fletcher(p, n), stored = zt_le32(p+n);
   const uint32_t swapped = (stored & 0x00FF00FFu)<<8 | (stored>>8 & 0x00FF00FFu);
   if( stored==sum || swapped==sum ) return SQLITE_OK;
-  return zt_break(err, "K2", "fletcher32: a chunk whose checksum is wrong");
+  return zt_break(err, "CH2", "fletcher32: a chunk whose checksum is wrong");
 }
 
 /* --- All --- */

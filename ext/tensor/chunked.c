@@ -249,7 +249,7 @@ static void chunked_give_back(chunked_decoder *d, zt_unfilter *u){
   chunked_free_unfilter(u);
 }
 
-/* Fail if a chunk's stored bytes cannot become its bytes, before memory is taken for them (K1). */
+/* Fail if a chunk's stored bytes cannot become its bytes, before memory is taken for them (CH1). */
 static int chunked_check_size(const chunked_decoder *d, const zt_chunk *chunk, zt_error *err){
   const zt_chunks *c = &d->chunks;
   uint64_t most = chunk->length;
@@ -260,7 +260,7 @@ static int chunked_check_size(const chunked_decoder *d, const zt_chunk *chunk, z
   }
   if( most>=c->bytes && chunk->length<=2*c->bytes+CHUNKED_SPARE
    && (c->filters>0 || chunk->length==c->bytes) ) return SQLITE_OK;
-  return zt_break(err, "K1", "a chunk of %llu bytes is stored as %llu",
+  return zt_break(err, "CH1", "a chunk of %llu bytes is stored as %llu",
                   (unsigned long long)c->bytes, (unsigned long long)chunk->length);
 }
 

@@ -5,7 +5,7 @@
     baseline.py [OPTIONS] compare FILE OTHER                 how far the f32 tensors of a file are from those of another
     baseline.py [OPTIONS] toarray FILE                       a sparse matrix as a dense one
     baseline.py [OPTIONS] to_float memory|file FILE          every tensor of a GGUF file, from ggml's blocks to f32
-    baseline.py [OPTIONS] load FILE                          every array of an npz
+    baseline.py [OPTIONS] load FILE                          every array of an npz, or dataset of HDF5
     baseline.py row FILE ROW                                 one row of the file's only tensor; no clock
 
 Prints seconds, those of the processors, then what it found, like the programs in C (bench.h). With
@@ -27,6 +27,7 @@ import time
 from typing import Callable, Iterator
 
 import blocks
+import h5py
 import layout
 import ml_dtypes
 import numpy
@@ -195,6 +196,11 @@ def load(options: argparse.Namespace) -> tuple[str, list[object]]:
     seen = Seen(options)
     touch_memory(options.touch)
     start = Stopwatch()
+    if options.file.endswith(".h5"):
+        with h5py.File(options.file) as file:
+            for name in file:
+                seen.see(name, file[name][()])
+        return start.passed(), seen.results()
     with numpy.load(options.file) as file:
         for name in file.files:
             seen.see(name, file[name])

@@ -7,6 +7,7 @@ gen_values.py sparse CSR COO SORTED   one 15,000 x 15,000 f32 matrix with 4,000,
 gen_values.py vectors FILE            100,000 embeddings of 768 bf16
 gen_values.py asked FILE              4,096 x 64 f32 in one zstd frame; 20,000 f32, raw and again so
 gen_values.py npz STORED DEFLATED     1,000 f32 arrays of 1 MiB, by numpy.savez() and savez_compressed()
+gen_values.py hdf5 CONTIGUOUS CHUNKED 64 f32 datasets of 16 MiB, by h5py; in deflated chunks of 256 KiB
 
 The numbers are normal with standard deviation 1, without NaN; f8 has all byte patterns.
 """
@@ -17,6 +18,7 @@ import hashlib
 import sys
 from typing import Iterator
 
+import h5py
 import ml_dtypes
 import numpy
 import scipy.sparse
@@ -126,6 +128,14 @@ def gen_npz(stored: str, deflated: str) -> None:
     numpy.savez_compressed(deflated, **arrays)
 
 
+def gen_hdf5(contiguous: str, chunked: str) -> None:
+    with h5py.File(contiguous, "w") as plain, h5py.File(chunked, "w") as deflated:
+        for i in range(64):
+            name, array = f"layers.{i:02}.weight", normal(i, 1 << 22).reshape(2048, 2048)
+            plain[name] = array
+            deflated.create_dataset(name, data=array, chunks=(256, 256), compression="gzip")
+
+
 def main() -> None:
     kind, *paths = sys.argv[1:]
     if kind == "big":
@@ -142,6 +152,8 @@ def main() -> None:
         gen_asked(*paths)
     elif kind == "npz":
         gen_npz(*paths)
+    elif kind == "hdf5":
+        gen_hdf5(*paths)
     else:
         gen_tensors(kind, *paths)
 

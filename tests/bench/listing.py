@@ -77,6 +77,10 @@ def tflite() -> None:
     generate("tflite", [HERE / "tflite_py.py"], [*python("tflite_py.py"), "write"], "large.tflite")
 
 
+def hdf5() -> None:
+    generate("hdf5", [HERE / "hdf5_py.py"], [*python("hdf5_py.py"), "write"], "many.h5")
+
+
 def native(index: bool) -> Path:
     """The million rows as a table of a database. The index gets a database of its own: where there is one, SQLite
     answers max(object) and count(*) from it, and the comparison would be with something else."""
@@ -183,6 +187,10 @@ def tflite_load(path: str) -> Sample:
     return program(*python("tflite_py.py"), "list", path)
 
 
+def h5py_visit(path: str) -> Sample:
+    return program(*python("hdf5_py.py"), "list", path)
+
+
 def naming(workload: Callable[[], None], path: str, other: Callable[[str], Sample]) -> tuple[Sample, Sample]:
     """Names, shapes and types of all tensors."""
     workload()
@@ -261,6 +269,8 @@ MEASUREMENTS = [
                 lambda: naming(onnx, "large.onnx", onnx_load)),
     Measurement("tflite-list", "TensorFlow Lite, 100 MB in 400 layers", "names, shapes, types", "its interpreter's loading", "ms", 0.05,
                 lambda: naming(tflite, "large.tflite", tflite_load)),
+    Measurement("hdf5-list", "HDF5, 10,000 datasets", "names, shapes, types", "h5py", "ms", 0.05,
+                lambda: naming(hdf5, "many.h5", h5py_visit)),
     Measurement("blob-raw", "64 tensors of 16 MiB, raw", "zt_blob, one query", "pread", "ms", 1.25,
                 lambda: extraction("raw.zt", *ONE_QUERY)),
     Measurement("blob-raw-calls", "64 tensors of 16 MiB, raw", "zt_blob, a call each", "pread", "ms", 1.25,

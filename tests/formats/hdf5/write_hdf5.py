@@ -263,14 +263,14 @@ def dataset_cases():
 
 def chunk_cases():
     packed = zlib.compress(DATA)
-    yield in_chunk("chunk-short", "K1", "chunk-size", "a chunk of 16 bytes is stored as 8", "8 bytes in place of 16", of_chunks(DATA[:8]))
-    yield in_chunk("chunk-decodes-short", "K1", "chunk-size", "a chunk decodes to 8 bytes, and has 16", "a stream of 8 bytes in place of 16", of_chunks(zlib.compress(DATA[:8]), filters(1)))
-    yield in_chunk("chunk-decodes-long", "K1", "chunk-size", "a chunk decodes to 17 bytes, and has 16", "a stream of 1 MiB in place of 16 bytes", of_chunks(zlib.compress(bytes(1 << 20)), filters(1)))
+    yield in_chunk("chunk-short", "CH1", "chunk-size", "a chunk of 16 bytes is stored as 8", "8 bytes in place of 16", of_chunks(DATA[:8]))
+    yield in_chunk("chunk-decodes-short", "CH1", "chunk-size", "a chunk decodes to 8 bytes, and has 16", "a stream of 8 bytes in place of 16", of_chunks(zlib.compress(DATA[:8]), filters(1)))
+    yield in_chunk("chunk-decodes-long", "CH1", "chunk-size", "a chunk decodes to 17 bytes, and has 16", "a stream of 1 MiB in place of 16 bytes", of_chunks(zlib.compress(bytes(1 << 20)), filters(1)))
     yield in_chunk("chunk-no-zlib", "E2", "encoding", "deflate: a chunk that is no zlib stream", "a chunk of text", of_chunks(b"no zlib stream at all", filters(1)))
     yield in_chunk("chunk-zlib-cut", "E2", "encoding", "deflate: the stored bytes end within the stream", "the last bytes of the stream are missing", of_chunks(packed[:-5], filters(1)))
     yield in_chunk("chunk-adler", "E2", "encoding", "deflate: a chunk whose Adler-32 is wrong", "a bit of the Adler-32", of_chunks(packed[:-1] + bytes([packed[-1] ^ 1]), filters(1)))
-    yield in_chunk("chunk-fletcher", "K2", "chunk-checksum", "fletcher32: a chunk whose checksum is wrong", "a bit of the data", of_chunks(DATA[:-1] + b"\x41" + fletcher(DATA), filters(3)))
-    yield in_chunk("chunk-large-of-little", "K1", "chunk-size", f"a chunk of {1 << 29} bytes is stored as {len(packed)}", "a chunk of 512 MiB, of which some bytes are stored", of_chunks(packed, filters(1), chunk=1 << 27, shape=(1 << 27,)))
+    yield in_chunk("chunk-fletcher", "CH2", "chunk-checksum", "fletcher32: a chunk whose checksum is wrong", "a bit of the data", of_chunks(DATA[:-1] + b"\x41" + fletcher(DATA), filters(3)))
+    yield in_chunk("chunk-large-of-little", "CH1", "chunk-size", f"a chunk of {1 << 29} bytes is stored as {len(packed)}", "a chunk of 512 MiB, of which some bytes are stored", of_chunks(packed, filters(1), chunk=1 << 27, shape=(1 << 27,)))
 
 
 def odd_cases():
