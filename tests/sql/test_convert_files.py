@@ -35,7 +35,7 @@ def is_blocks(o):
 
 def refused_layout(format, o):
     """Why the format cannot hold the layout, as a pattern."""
-    if o.format.startswith(("torch.sparse_bs", "torch.sparse_csc")):
+    if o.format.startswith(("torch.sparse_bs", "torch.sparse_csc", "matlab.sparse")):
         return "no format holds '"
     if is_blocks(o):
         return None if format in ("gguf", "ztensor-2") else f"{format} cannot hold blocks of "
