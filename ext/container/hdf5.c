@@ -251,6 +251,7 @@ static int hdf5_walk_links(hdf5_walk *w){
     if( frame->next<frame->end ){
       const hdf5_frame at = *frame;
       frame->next++;
+      if( zt_interrupt_check(h->b->interrupt, h->err) ) break;
       hdf5_visit(w, h->links[at.next], at.path);
     }else{
       h->nLink = frame->first;

@@ -282,6 +282,7 @@ typedef struct zt_hdf5_index {
   uint64_t size;                  /* Of a single filtered chunk; else 0 */
   uint32_t skipped;
   bool filtered;
+  bool plain_edges;               /* Chunks that are not all in the array are not filtered */
 } zt_hdf5_index;
 
 /* The places of chunks, in order, and the sum of their stored bytes. */

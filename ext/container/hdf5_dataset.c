@@ -89,6 +89,7 @@ static int dataset_read_old_layout(dataset_reader *r, zt_hdf5_in *in, uint64_t d
 /* The index of chunks of versions 4 and 5. */
 static void dataset_read_index(dataset_reader *r, zt_hdf5_in *in, unsigned flags){
   zt_hdf5_index *index = &r->layout.index;
+  index->plain_edges = (flags & 1)!=0;
   index->kind = (unsigned)zt_hdf5_take(in, 1);
   if( index->kind==0 ) index->kind = 6;   /* 0 is the B-tree of version 1, of other layouts */
   if( index->kind==1 && (flags & 2) ){

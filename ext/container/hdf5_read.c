@@ -253,7 +253,8 @@ int zt_hdf5_enter(zt_hdf5 *h, uint64_t address){
     return zt_break(h->err, "HD3", "address %llu is beyond the end of the file",
                     (unsigned long long)address);
   }
-  if( zt_hdf5_add(h, &h->nodes, address, &seen) ) return h->err->rc;
+  if( zt_interrupt_check(h->b->interrupt, h->err)
+   || zt_hdf5_add(h, &h->nodes, address, &seen) ) return h->err->rc;
   if( !seen ) return SQLITE_OK;
   return zt_break(h->err, "HD7", "two ways lead to the node or block at address %llu",
                   (unsigned long long)address);
