@@ -48,7 +48,9 @@ static int index_add(index_reader *r, const uint64_t *at, uint64_t address, uint
     const uint64_t chunk = r->chunks->chunk[d];
     if( at[d]>=r->chunks->grid[d] ) return SQLITE_OK;
     place.index = place.index*r->chunks->grid[d]+at[d];
-    if( r->index->plain_edges && r->chunks->shape[d]-at[d]*chunk<chunk ) place.skipped = UINT32_MAX;
+    if( r->index->plain_edges && r->chunks->shape[d]-at[d]*chunk<chunk ){
+      place.skipped = UINT32_MAX;
+    }
   }
   a = zt_grow(out->a, &out->room, out->n+1, sizeof(*a), h->err);
   if( !a ) return h->err->rc;

@@ -266,6 +266,7 @@ def chunk_cases():
     yield in_chunk("chunk-short", "CH1", "chunk-size", "a chunk of 16 bytes is stored as 8", "8 bytes in place of 16", of_chunks(DATA[:8]))
     yield in_chunk("chunk-decodes-short", "CH1", "chunk-size", "a chunk decodes to 8 bytes, and has 16", "a stream of 8 bytes in place of 16", of_chunks(zlib.compress(DATA[:8]), filters(1)))
     yield in_chunk("chunk-decodes-long", "CH1", "chunk-size", "a chunk decodes to 17 bytes, and has 16", "a stream of 1 MiB in place of 16 bytes", of_chunks(zlib.compress(bytes(1 << 20)), filters(1)))
+    yield in_chunk("chunk-shuffle", "CH1", "chunk-size", "a chunk is shuffled by elements of 0 bytes", "shuffle without its number", of_chunks(DATA, filters(2)))
     yield in_chunk("chunk-no-zlib", "E2", "encoding", "deflate: a chunk that is no zlib stream", "a chunk of text", of_chunks(b"no zlib stream at all", filters(1)))
     yield in_chunk("chunk-zlib-cut", "E2", "encoding", "deflate: the stored bytes end within the stream", "the last bytes of the stream are missing", of_chunks(packed[:-5], filters(1)))
     yield in_chunk("chunk-adler", "E2", "encoding", "deflate: a chunk whose Adler-32 is wrong", "a bit of the Adler-32", of_chunks(packed[:-1] + bytes([packed[-1] ^ 1]), filters(1)))
