@@ -296,8 +296,8 @@ int zt_hdf5_chunks(zt_hdf5 *h, const zt_hdf5_index *index, zt_chunks *chunks,
 
 /* --- hdf5_dataset.c --- */
 
-/* A dataset, followed by its shape. Positions are in the kept bytes; those of name and attributes in
-** zt_hdf5.manifest until that is kept. */
+/* A dataset, followed by its shape. Positions are in the kept bytes; those of name and attributes
+** are in zt_hdf5.manifest until that is kept. */
 typedef struct zt_hdf5_dataset {
   uint32_t rank;
   uint32_t name, name_length;
