@@ -68,7 +68,7 @@ zt_text zt_container_stem(const char *path){
 }
 
 bool zt_container_fits(const zt_container *c, const char *path){
-  return !c->named_by_path
+  return !c->named_by_path || zt_path_is_url(path)   /* The identity of a URL stands for its path */
       || zt_text_equal(zt_container_name(c, 0), zt_container_stem(path));
 }
 
@@ -81,6 +81,7 @@ void zt_container_close(zt_container *c){
   if( !c || --c->references>0 ) return;
   if( c->driver && c->driver->close ) c->driver->close(c);
   zt_builder_clear(&(zt_builder){ .container = c });
+  sqlite3_free(c->etag);
   sqlite3_free(c->kept.p);
   sqlite3_free(c);
 }
@@ -93,6 +94,7 @@ zt_container *zt_container_empty(zt_container *c){
   if( c->driver->close ) c->driver->close(c);
   zt_keys_empty(&c->names);
   c->objects.n = c->first.n = c->components.n = 0;
+  sqlite3_free(c->etag);
   c->kept.n = 0;
   zt_keys_clear(&c->shard_names);
   zt_u32_array_clear(&c->shards);
@@ -129,6 +131,7 @@ uint64_t zt_container_gap(const zt_container *c){ return c->gap; }
 const zt_identity *zt_container_identity(const zt_container *c){
   return c->is_file ? &c->identity : NULL;
 }
+const char *zt_container_etag(const zt_container *c){ return c->etag; }
 uint32_t zt_container_objects(const zt_container *c){ return c->objects.n; }
 uint32_t zt_container_components(const zt_container *c){ return c->components.n; }
 int64_t zt_container_find(const zt_container *c, zt_text name){

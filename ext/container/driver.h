@@ -112,6 +112,7 @@ struct zt_container {
   uint64_t file_size;
   bool is_file;
   zt_identity identity;      /* If is_file */
+  char *etag;                /* Of a remote file; owned, NULL: none */
 
   /* Set by the driver's open(): */
   zt_text version;           /* z NULL: it has none; may lie in the kept bytes */

@@ -42,10 +42,13 @@ int zt_container_open_in(zt_container *emptied, zt_source *source, zt_container_
   zt_builder b = { source, c, interrupt, err, 0, 0 };
   *out = NULL;
   if( !c ) return zt_fail_nomem(err);
+  if( zt_source_etag(source) && (c->etag = sqlite3_mprintf("%s", zt_source_etag(source)))==NULL ){
+    zt_fail_nomem(err);
+  }
   c->is_file = id!=NULL;
   if( id ) c->identity = *id;
   c->file_size = c->end = zt_source_size(source);
-  opening_fill(&b, guess, !emptied);
+  if( !err->rc ) opening_fill(&b, guess, !emptied);
   err->object.z = err->component.z = NULL;
   if( err->rc ) zt_container_close(c);
   else *out = c;

@@ -65,7 +65,7 @@ typedef struct zt_http_request {
   const char *header[ZT_HTTP_HEADERS];   /* `Name: value`; NULL ends them */
   const char *ca;            /* File of CA certificates; NULL: the system's */
   const char *proxy;         /* NULL: none */
-  bool any_address;          /* Addresses that are not public are allowed */
+  bool any_address;          /* Any address may be connected to, not only public ones */
   uint64_t first, n;         /* The bytes to ask for, if n>0 */
   bool suffix;               /* The last n bytes instead */
   uint8_t *buffer;           /* Room for n bytes, or NULL: memory is allocated as they come */
@@ -73,7 +73,8 @@ typedef struct zt_http_request {
   int64_t timeout;           /* Nanoseconds without a byte */
 
   zt_http_answer answer;     /* Valid once it ended */
-  struct http_transfer *transfer;   /* Private to http.c */
+  struct http_transfer *transfer;   /* Private to http.c; NULL before it began and once it was
+                                    ** cleared */
 } zt_http_request;
 
 /* Returns NULL if memory is short. Loads nothing yet. */

@@ -9,7 +9,8 @@
 ** of equal scheme, host and port if its path begins with the entry's: both are percent-decoded, and
 ** the URL's has no part `.` or `..` then. A prefix ends at a `/`. An entry of s3 or hf allows names:
 ** they are reached through an https endpoint on public addresses. Only an entry of http or https
-** names a host, and thereby allows addresses that are not public.
+** names a host, and thereby allows addresses that are not public. A redirect of a name of hf may lead
+** to the same origin, and to the hub's own stores, as far as an entry allows the name.
 */
 #ifndef ZT_CORE_ORIGINS_H
 #define ZT_CORE_ORIGINS_H
@@ -26,7 +27,7 @@ void zt_origins_free(zt_origins *o);
 typedef struct zt_reach {
   const zt_url *url;     /* Where it goes */
   zt_text name;          /* The source as named, if its scheme is s3 or hf; else z NULL */
-  bool redirected;       /* A server named the URL, not the source */
+  const zt_url *from;    /* A redirect: from this URL; NULL: the source named it */
 } zt_reach;
 
 /* Returns whether the list allows it. *any_address: also on addresses that are not public. */

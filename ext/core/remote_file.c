@@ -1,0 +1,592 @@
+/*
+** Positioned reads of one remote file. See remote_file.h.
+**
+** Its lock guards the blocks and the announcements; nothing waits under it. The first reader of a
+** block that was asked for ends its request; others wait for that reader.
+*/
+#include "core/remote.h"
+
+#if ZT_REMOTE
+#include "core/remote_file.h"
+
+#include "core/fetch.h"
+#include "core/hub.h"
+#include "core/path.h"
+#include "core/paths.h"
+#include "core/s3.h"
+#include "core/thread.h"
+
+#define FILE_HEAD ((size_t)64 << 10)      /* Bytes of a head, and of a tail */
+#define FILE_NEAR ((uint64_t)64 << 10)    /* Reads less than this apart belong together */
+#define FILE_GROWN ((size_t)1 << 20)      /* Most bytes of a block for such reads */
+#define FILE_GROWN_MAX 4                  /* Most such blocks */
+#define FILE_PART ((size_t)4 << 20)       /* Bytes of a request for many; 8 MiB for very many */
+#define FILE_PARTS 8                      /* Requests of one read or announcement at once */
+#define FILE_WHOLE ((uint64_t)64 << 20)   /* Most bytes of a file from a server without ranges */
+#define FILE_TURN ((int64_t)20*1000*1000) /* Nanoseconds between checks for an interrupt */
+#define FILE_LED 4                        /* Most places that redirects led to */
+
+/* Names of files whose last bytes matter. */
+#define FILE_TAILS "*.zt *.npz *.pt *.pth *.bin"
+
+typedef enum block_state {
+  BLOCK_ASKED,               /* Its request is under way */
+  BLOCK_TAKEN,               /* A reader ends the request */
+  BLOCK_READY,
+  BLOCK_FAILED
+} block_state;
+
+/* Bytes that will be read in order. */
+typedef struct announcement {
+  struct announcement *next;
+  uint64_t at, end;          /* Not asked for yet */
+  int blocks;                /* That are there */
+} announcement;
+
+typedef struct remote_block {
+  struct remote_block *next;
+  uint64_t offset;
+  size_t n;
+  uint8_t *p;                /* Owned */
+  block_state state;
+  int readers;
+  bool kept;                 /* Until the file is closed */
+  announcement *of;          /* NULL: none */
+  uint64_t left;             /* Of an announced block: bytes that were not read */
+  uint64_t used;             /* Of another one: when */
+  uint64_t ahead;            /* Bytes that count as ahead */
+  zt_fetch fetch;
+} remote_block;
+
+struct zt_remote_file {
+  zt_remote *remote;
+  char *path;                /* Owned, like all texts */
+  char *plain;               /* The path as a name */
+  zt_fetch_kind kind;
+  char *url, *name;          /* Of web and hub; of S3 and hub */
+  char *old_url, *old_name;  /* Of requests that began before the commit was known */
+  zt_text bucket, key;       /* In path */
+  zt_remote_state *state;
+  bool unchanged;
+  uint8_t *image;            /* All of it; owned, NULL: it is read in ranges */
+  zt_monitor *monitor;       /* Guards the members below */
+  bool wired;                /* An answer came, which the next ones must equal: */
+  char etag[ZT_HTTP_ETAG];
+  int64_t modified;
+  char *led[FILE_LED];       /* Where redirects led, the last one last */
+  int nLed;
+  remote_block *blocks;
+  announcement *announcements;
+  uint64_t clock;
+};
+
+zt_remote *zt_remote_file_remote(const zt_remote_file *f){ return f->remote; }
+const zt_remote_state *zt_remote_file_state(const zt_remote_file *f){ return f->state; }
+bool zt_remote_file_is_unchanged(const zt_remote_file *f){ return f->unchanged; }
+
+const char *zt_remote_file_plain_path(const zt_remote_file *f){
+  return f->plain;
+}
+
+/* --- Where the file is --- */
+
+static int file_locate_hub(zt_remote_file *f, zt_error *err){
+  zt_hub_place place;
+  if( !zt_hub_split(f->path, &place) || place.path.n==0 ){
+    return zt_fail_remote(err, "missing", "not the name of a file of the hub:"
+                          " hf://org/repo/path or hf://org/repo@revision/path");
+  }
+  f->old_url = f->url;
+  f->old_name = f->name;
+  f->url = zt_hub_url(f->remote, &place);
+  f->name = zt_hub_name(&place);
+  return f->url && f->name ? SQLITE_OK : zt_fail_nomem(err);
+}
+
+static int file_locate(zt_remote_file *f, zt_error *err){
+  if( sqlite3_strnicmp(f->path, "s3://", 5)==0 ){
+    f->kind = ZT_FETCH_S3;
+    if( !zt_s3_split(f->path, &f->bucket, &f->key) || f->key.n==0 ){
+      return zt_fail_remote(err, "missing", "not the name of an object: s3://bucket/key");
+    }
+    f->name = sqlite3_mprintf("%s", f->path);
+    return f->name ? SQLITE_OK : zt_fail_nomem(err);
+  }
+  if( sqlite3_strnicmp(f->path, "hf://", 5)==0 ){
+    f->kind = ZT_FETCH_HUB;
+    return file_locate_hub(f, err);
+  }
+  f->kind = ZT_FETCH_WEB;
+  f->plain[zt_url_decode((zt_text){ f->plain, strlen(f->plain) }, false, f->plain)] = 0;
+  f->url = sqlite3_mprintf("%s", f->path);
+  return f->url ? SQLITE_OK : zt_fail_nomem(err);
+}
+
+/* A request for n bytes at offset. */
+static zt_fetch file_fetch(const zt_remote_file *f, uint64_t offset, uint64_t n){
+  zt_fetch fetch = {
+    .remote = f->remote, .kind = f->kind, .url = f->url, .name = f->name, .bucket = f->bucket,
+    .key = f->key, .led = f->nLed ? f->led[f->nLed-1] : NULL, .first = offset, .n = n
+  };
+  if( f->state && f->kind!=ZT_FETCH_HUB && zt_remote_state_is_strong(f->state) ){
+    fetch.if_match = f->state->etag;
+  }
+  return fetch;
+}
+
+/* --- One state --- */
+
+/* Compares an answer with the first one, or makes it that. The lock is held. */
+static bool file_is_same(zt_remote_file *f, const zt_fetch *fetch){
+  const zt_http_answer *a = &fetch->http.answer;
+  const char *own = f->kind==ZT_FETCH_HUB ? fetch->etag : a->etag;
+  if( f->wired ){
+    return a->total==f->state->size && a->modified==f->modified && strcmp(a->etag, f->etag)==0;
+  }
+  f->wired = true;
+  memcpy(f->etag, a->etag, sizeof(f->etag));
+  f->modified = a->modified;
+  /* The state was known before this answer */
+  return a->total==f->state->size && (!*own || !f->state->nEtag || strcmp(own, f->state->etag)==0)
+      && (f->kind==ZT_FETCH_HUB || f->state->nEtag || a->modified==f->state->modified);
+}
+
+/* Keeps where a redirect led. The lock is held. */
+static void file_keep_led(zt_remote_file *f, zt_fetch *fetch){
+  if( !fetch->hop || f->kind==ZT_FETCH_S3 || f->nLed==FILE_LED ) return;
+  if( f->nLed>0 && strcmp(f->led[f->nLed-1], fetch->hop)==0 ) return;
+  f->led[f->nLed++] = fetch->hop;
+  fetch->hop = NULL;
+}
+
+/* Checks an answer with bytes. */
+static int file_check(zt_remote_file *f, zt_fetch *fetch, zt_error *err){
+  bool same;
+  if( !fetch->http.answer.ranged ){
+    return zt_fail_remote(err, "transient", "the server sent other bytes than those asked for");
+  }
+  zt_monitor_enter(f->monitor);
+  same = file_is_same(f, fetch);
+  file_keep_led(f, fetch);
+  zt_monitor_leave(f->monitor);
+  return same ? SQLITE_OK : zt_fetch_fail_changed(err);
+}
+
+/* --- Blocks, under the lock --- */
+
+static remote_block *file_block_at(const zt_remote_file *f, uint64_t offset){
+  remote_block *b = f->blocks;
+  while( b && (b->state==BLOCK_FAILED || offset<b->offset || offset-b->offset>=b->n) ) b = b->next;
+  return b;
+}
+
+/* Returns where the next block begins; the file's size if there is none. */
+static uint64_t file_next_block(const zt_remote_file *f, uint64_t offset){
+  uint64_t next = f->state->size;
+  for(const remote_block *b=f->blocks; b; b=b->next){
+    if( b->state!=BLOCK_FAILED && b->offset>offset && b->offset<next ) next = b->offset;
+  }
+  return next;
+}
+
+static void file_drop_announcement(zt_remote_file *f, announcement *a){
+  announcement **pp = &f->announcements;
+  while( *pp!=a ) pp = &(*pp)->next;
+  *pp = a->next;
+  sqlite3_free(a);
+}
+
+/* Removes a block, which nobody reads, from the list. */
+static void file_unlink_block(zt_remote_file *f, remote_block *b){
+  remote_block **pp = &f->blocks;
+  while( *pp!=b ) pp = &(*pp)->next;
+  *pp = b->next;
+  if( b->of ){
+    b->of->blocks--;
+    if( b->of->blocks==0 && b->of->at==b->of->end ) file_drop_announcement(f, b->of);
+  }
+}
+
+static void file_free_block(zt_remote_file *f, remote_block *b){
+  zt_fetch_clear(&b->fetch);
+  sqlite3_free(b->p);
+  zt_remote_give_ahead(f->remote, b->ahead);
+  sqlite3_free(b);
+}
+
+/* Asks for a block. NULL if memory is short, or if too much is ahead. */
+static remote_block *file_ask(zt_remote_file *f, uint64_t offset, size_t n){
+  remote_block *b;
+  if( !zt_remote_take_ahead(f->remote, n) ) return NULL;
+  b = sqlite3_malloc64(sizeof(*b));
+  if( b ){
+    *b = (remote_block){ .next = f->blocks, .offset = offset, .n = n, .ahead = n,
+                         .p = sqlite3_malloc64(n), .fetch = file_fetch(f, offset, n),
+                         .used = ++f->clock };
+    b->fetch.buffer = b->p;
+  }
+  if( !b || !b->p ){
+    sqlite3_free(b);
+    zt_remote_give_ahead(f->remote, n);
+    return NULL;
+  }
+  f->blocks = b;
+  zt_fetch_begin(&b->fetch);
+  return b;
+}
+
+/* Asks for announced bytes as far as is allowed. */
+static void file_ask_announced(zt_remote_file *f, announcement *a){
+  while( a->at<a->end && a->blocks<FILE_PARTS ){
+    const uint64_t next = file_next_block(f, a->at), end = next<a->end ? next : a->end;
+    const remote_block *there = file_block_at(f, a->at);
+    remote_block *b;
+    if( there ){
+      a->at = there->offset+there->n<a->end ? there->offset+there->n : a->end;
+      continue;
+    }
+    b = file_ask(f, a->at, end-a->at<FILE_PART ? (size_t)(end-a->at) : FILE_PART);
+    if( !b ) return;
+    b->of = a;
+    b->left = b->n;
+    a->blocks++;
+    a->at += b->n;
+  }
+  if( a->at==a->end && a->blocks==0 ) file_drop_announcement(f, a);
+}
+
+/* Bytes that were announced and are read now are not asked for ahead any more. */
+static void file_skip_announced(zt_remote_file *f, uint64_t offset, uint64_t n){
+  announcement *next;
+  for(announcement *a=f->announcements; a; a=next){
+    next = a->next;
+    if( a->at<offset || a->at-offset>=n ) continue;
+    a->at = offset+n<a->end ? offset+n : a->end;
+    file_ask_announced(f, a);
+  }
+}
+
+/* Returns the size of a block for a small read: it grows as reads follow each other. 0: no block. */
+static size_t file_grown(const zt_remote_file *f, uint64_t offset, size_t n){
+  const remote_block *before = NULL;
+  uint64_t end;
+  size_t grown;
+  if( n>=FILE_NEAR ) return 0;
+  for(const remote_block *b=f->blocks; b; b=b->next){
+    const uint64_t behind = b->offset+b->n;
+    if( b->state==BLOCK_READY && behind<=offset && offset-behind<FILE_NEAR ) before = b;
+  }
+  if( !before || before->kept ) return n;
+  grown = before->n<FILE_NEAR/2 ? FILE_NEAR : 2*before->n;
+  if( grown>FILE_GROWN ) grown = FILE_GROWN;
+  end = file_next_block(f, offset);
+  if( end-offset<grown ) grown = (size_t)(end-offset);
+  return grown>n ? grown : n;
+}
+
+/* Removes what is read or failed, and the small blocks that were not used for longest. */
+static remote_block *file_take_useless(zt_remote_file *f){
+  remote_block *oldest = NULL;
+  int grown = 0;
+  for(remote_block *b=f->blocks; b; b=b->next){
+    if( b->kept || b->readers>0 ) continue;
+    if( b->state==BLOCK_FAILED || (b->of && b->state==BLOCK_READY && b->left==0) ){
+      announcement *a = b->of;
+      const bool more = a && (a->at<a->end || a->blocks>1);
+      file_unlink_block(f, b);
+      if( more ) file_ask_announced(f, a);
+      return b;
+    }
+    if( b->of || b->state!=BLOCK_READY ) continue;
+    grown++;
+    if( !oldest || b->used<oldest->used ) oldest = b;
+  }
+  if( grown<=FILE_GROWN_MAX ) return NULL;
+  file_unlink_block(f, oldest);
+  return oldest;
+}
+
+/* --- Reading from blocks --- */
+
+/* Waits until a block's bytes are there, or are known not to come. Its reader is counted. */
+static void file_finish_block(zt_remote_file *f, remote_block *b, zt_error *err){
+  bool mine;
+  zt_monitor_enter(f->monitor);
+  mine = b->state==BLOCK_ASKED;
+  if( mine ) b->state = BLOCK_TAKEN;
+  while( !mine && b->state==BLOCK_TAKEN && !err->rc ){
+    zt_monitor_wait(f->monitor, ZT_SIGNAL_DONE, FILE_TURN);
+    zt_monitor_leave(f->monitor);
+    zt_interrupt_check(zt_remote_interrupt(f->remote), err);
+    zt_monitor_enter(f->monitor);
+  }
+  zt_monitor_leave(f->monitor);
+  if( !mine ) return;
+  if( zt_fetch_end(&b->fetch, err)==SQLITE_OK ) file_check(f, &b->fetch, err);
+  zt_monitor_enter(f->monitor);
+  b->state = err->rc ? BLOCK_FAILED : BLOCK_READY;
+  zt_monitor_signal(f->monitor, ZT_SIGNAL_DONE, true);
+  zt_monitor_leave(f->monitor);
+}
+
+/* Copies what a block has of [offset, offset+n). Returns how many bytes; 0 if it failed. */
+static size_t file_copy_block(zt_remote_file *f, remote_block *b, uint64_t offset, uint8_t *buffer,
+                              size_t n, zt_error *err){
+  const size_t from = (size_t)(offset-b->offset), most = b->n-from;
+  size_t copied = 0;
+  remote_block *useless;
+  file_finish_block(f, b, err);
+  if( !err->rc && b->state==BLOCK_READY ){
+    copied = n<most ? n : most;
+    memcpy(buffer, b->p+from, copied);
+  }
+  zt_monitor_enter(f->monitor);
+  b->readers--;
+  b->used = ++f->clock;
+  b->left = b->left>copied ? b->left-copied : 0;
+  useless = file_take_useless(f);
+  zt_monitor_leave(f->monitor);
+  if( useless ) file_free_block(f, useless);
+  return copied;
+}
+
+/* --- Reading without blocks --- */
+
+/* Reads a part with a request of its own. */
+static int file_end_part(zt_remote_file *f, zt_fetch *fetch, zt_error *err){
+  if( zt_fetch_end(fetch, err)==SQLITE_OK ) file_check(f, fetch, err);
+  zt_fetch_clear(fetch);
+  return err->rc;
+}
+
+static size_t file_part_size(size_t n){
+  return n>2*FILE_PARTS*FILE_PART ? 2*FILE_PART : FILE_PART;
+}
+
+/* Reads n bytes into the buffer by several requests at once. */
+static int file_read_parts(zt_remote_file *f, uint64_t offset, uint8_t *buffer, size_t n,
+                           zt_error *err){
+  const size_t each = file_part_size(n), count = n/each + (n%each>0);
+  const char *shard = err->shard;
+  zt_fetch *fetch = sqlite3_malloc64(FILE_PARTS*sizeof(*fetch));
+  size_t begun = 0, ended = 0;
+  if( !fetch ) return zt_fail_nomem(err);
+  while( ended<count && !err->rc ){
+    for(; begun<count && begun-ended<FILE_PARTS; begun++){
+      const size_t at = begun*each;
+      fetch[begun%FILE_PARTS] = file_fetch(f, offset+at, n-at<each ? n-at : each);
+      fetch[begun%FILE_PARTS].buffer = buffer+at;
+      zt_fetch_begin(&fetch[begun%FILE_PARTS]);
+    }
+    err->shard = shard;
+    file_end_part(f, &fetch[ended++%FILE_PARTS], err);
+  }
+  while( ended<begun ) zt_fetch_clear(&fetch[ended++%FILE_PARTS]);
+  sqlite3_free(fetch);
+  return err->rc;
+}
+
+/* Reads the first bytes that no block has, at most n, and returns their number; 0 if they are asked
+** for as a block now. */
+static size_t file_read_missing(zt_remote_file *f, uint64_t offset, uint8_t *buffer, size_t n,
+                                zt_error *err){
+  size_t grown;
+  bool asked;
+  zt_monitor_enter(f->monitor);
+  if( file_next_block(f, offset)-offset<n ) n = (size_t)(file_next_block(f, offset)-offset);
+  grown = file_grown(f, offset, n);
+  file_skip_announced(f, offset, grown>n ? grown : n);
+  asked = file_block_at(f, offset) || (grown>0 && file_ask(f, offset, grown));
+  zt_monitor_leave(f->monitor);
+  if( asked || file_read_parts(f, offset, buffer, n, err) ) return 0;
+  return n;
+}
+
+int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, size_t n,
+                        zt_error *err){
+  const char *shard = err->shard;
+  if( f->image ){
+    memcpy(buffer, f->image+offset, n);
+    return SQLITE_OK;
+  }
+  while( n>0 && !err->rc ){
+    size_t got;
+    remote_block *b;
+    err->shard = shard;
+    zt_monitor_enter(f->monitor);
+    b = file_block_at(f, offset);
+    if( b ) b->readers++;
+    zt_monitor_leave(f->monitor);
+    got = b ? file_copy_block(f, b, offset, buffer, n, err)
+            : file_read_missing(f, offset, buffer, n, err);
+    offset += got;
+    buffer += got;
+    n -= got;
+  }
+  return err->rc;
+}
+
+void zt_remote_file_expect(zt_remote_file *f, uint64_t offset, uint64_t n){
+  announcement *a;
+  if( f->image || offset>=f->state->size ) return;
+  if( n>f->state->size-offset ) n = f->state->size-offset;
+  if( n<=FILE_NEAR ) return;
+  a = sqlite3_malloc64(sizeof(*a));
+  if( !a ) return;   /* It is read without an announcement */
+  zt_monitor_enter(f->monitor);
+  *a = (announcement){ .next = f->announcements, .at = offset, .end = offset+n };
+  f->announcements = a;
+  file_ask_announced(f, a);
+  zt_monitor_leave(f->monitor);
+}
+
+/* --- Opening --- */
+
+/* Makes the state that an answer states. */
+static int file_adopt(zt_remote_file *f, const zt_fetch *fetch, zt_error *err){
+  const zt_http_answer *a = &fetch->http.answer;
+  const bool hub = f->kind==ZT_FETCH_HUB;
+  const char *etag = hub && *fetch->etag ? fetch->etag : a->etag;
+  const uint64_t size = a->status==206 ? a->total : a->status==416 ? 0 : a->n;
+  sqlite3_free(f->state);
+  f->state = zt_remote_state_new(size, hub ? INT64_MIN : a->modified,
+                                 (zt_text){ etag, strlen(etag) });
+  if( !f->state ) return zt_fail_nomem(err);
+  f->wired = true;
+  memcpy(f->etag, a->etag, sizeof(f->etag));
+  f->modified = a->modified;
+  zt_remote_see(f->remote, f->path, f->state);
+  return SQLITE_OK;
+}
+
+/* Keeps the bytes of an answer: those of a head or a tail as a block, all others as the image. */
+static int file_keep(zt_remote_file *f, zt_fetch *fetch, zt_error *err){
+  zt_http_answer *a = &fetch->http.answer;
+  remote_block *b;
+  if( a->status==200 ){
+    f->image = a->body ? a->body : sqlite3_malloc64(1);
+    a->body = NULL;
+    return f->image ? SQLITE_OK : zt_fail_nomem(err);
+  }
+  if( a->n==0 ) return SQLITE_OK;
+  b = sqlite3_malloc64(sizeof(*b));
+  if( !b ) return zt_fail_nomem(err);
+  *b = (remote_block){ .next = f->blocks, .offset = a->first, .n = a->n, .p = a->body,
+                       .state = BLOCK_READY, .kept = true };
+  f->blocks = b;
+  a->body = NULL;
+  return SQLITE_OK;
+}
+
+/* The hub's answer says which commit was read: further requests are for that one. */
+static int file_keep_commit(zt_remote_file *f, const zt_fetch *fetch, zt_error *err){
+  zt_hub_place place;
+  if( f->kind!=ZT_FETCH_HUB || !*fetch->commit || !zt_hub_split(f->path, &place) ) return SQLITE_OK;
+  zt_hub_see_commit(f->remote, &place, fetch->commit);
+  return file_locate_hub(f, err);
+}
+
+/* Ends the request for a head. */
+static int file_take_head(zt_remote_file *f, zt_fetch *fetch, const zt_remote_state *known,
+                          zt_error *err){
+  if( zt_fetch_end(fetch, err) ) return err->rc;
+  if( fetch->http.answer.status==304 ){
+    f->unchanged = true;
+    f->state = zt_remote_state_new(known->size, known->modified,
+                                   (zt_text){ known->etag, known->nEtag });
+    if( !f->state ) return zt_fail_nomem(err);
+    zt_remote_see(f->remote, f->path, f->state);
+    return SQLITE_OK;
+  }
+  if( file_adopt(f, fetch, err) || file_keep(f, fetch, err) || file_keep_commit(f, fetch, err) ){
+    return err->rc;
+  }
+  file_keep_led(f, fetch);
+  return SQLITE_OK;
+}
+
+/* Ends the request for a tail, which only saves a later one. */
+static int file_take_tail(zt_remote_file *f, zt_fetch *fetch, zt_error *err){
+  zt_error failed = ZT_ERROR_NONE;
+  const remote_block *head = f->blocks;
+  if( zt_fetch_end(fetch, &failed)==SQLITE_OK && fetch->http.answer.status==206
+   && file_check(f, fetch, &failed)==SQLITE_OK && (!head || head->n<f->state->size) ){
+    file_keep(f, fetch, err);
+  }
+  if( failed.rc==SQLITE_NOMEM ) zt_fail_nomem(err);
+  if( failed.rc==SQLITE_INTERRUPT ) zt_fail_interrupt(err);
+  zt_error_clear(&failed);
+  return err->rc;
+}
+
+/* Returns whether the last bytes of a file of this name are worth a request beside the first. */
+static bool file_has_tail(const zt_remote_file *f){
+  return zt_glob_match_any(FILE_TAILS, zt_path_name(f->plain));
+}
+
+static int file_open_head(zt_remote_file *f, const zt_remote_state *known, zt_remote_ask ask,
+                          zt_error *err){
+  const bool small = known && known->size>0 && known->size<=2*FILE_HEAD;
+  const bool has_tail = ask==ZT_REMOTE_HEAD && !small && file_has_tail(f);
+  zt_fetch head = file_fetch(f, 0, ask==ZT_REMOTE_STATE ? 1 : small ? known->size : FILE_HEAD);
+  zt_fetch tail = file_fetch(f, 0, FILE_HEAD);
+  head.most = FILE_WHOLE;
+  if( ask==ZT_REMOTE_CHANGE && known->nEtag ) head.if_none_match = known->etag;
+  tail.suffix = true;
+  zt_fetch_begin(&head);
+  if( has_tail ) zt_fetch_begin(&tail);
+  if( file_take_head(f, &head, known, err)==SQLITE_OK && has_tail && !f->image ){
+    file_take_tail(f, &tail, err);
+  }
+  zt_fetch_clear(&head);
+  zt_fetch_clear(&tail);
+  return err->rc;
+}
+
+int zt_remote_file_open(zt_remote *r, const char *path, const zt_remote_state *known,
+                        zt_remote_ask ask, zt_remote_file **out, zt_error *err){
+  zt_remote_file *f = sqlite3_malloc64(sizeof(*f));
+  *out = NULL;
+  if( !f ) return zt_fail_nomem(err);
+  memset(f, 0, sizeof(*f));
+  f->remote = r;
+  f->path = sqlite3_mprintf("%s", path);
+  f->plain = sqlite3_mprintf("%.*s", (int)zt_path_end(path), path);
+  f->monitor = zt_monitor_new();
+  if( !f->path || !f->plain || !f->monitor ) zt_fail_nomem(err);
+  else if( file_locate(f, err)==SQLITE_OK ){
+    if( ask!=ZT_REMOTE_NOTHING ) file_open_head(f, known, ask, err);
+    else if( (f->state = zt_remote_state_copy(known))==NULL ) zt_fail_nomem(err);
+  }
+  if( err->rc ) zt_remote_file_close(f);
+  else *out = f;
+  return err->rc;
+}
+
+void zt_remote_file_close(zt_remote_file *f){
+  if( !f ) return;
+  while( f->blocks ){
+    remote_block *b = f->blocks;
+    f->blocks = b->next;
+    file_free_block(f, b);
+  }
+  while( f->announcements ){
+    announcement *a = f->announcements;
+    f->announcements = a->next;
+    sqlite3_free(a);
+  }
+  while( f->nLed>0 ) sqlite3_free(f->led[--f->nLed]);
+  zt_monitor_free(f->monitor);
+  sqlite3_free(f->path);
+  sqlite3_free(f->plain);
+  sqlite3_free(f->url);
+  sqlite3_free(f->name);
+  sqlite3_free(f->old_url);
+  sqlite3_free(f->old_name);
+  sqlite3_free(f->state);
+  sqlite3_free(f->image);
+  sqlite3_free(f);
+}
+#else
+typedef int zt_remote_file_is_left_out;   /* A file of C has a declaration */
+#endif
