@@ -20,13 +20,23 @@ int zt_head_tail_read(zt_source *source, const zt_builder *b, zt_head_tail_buffe
                       zt_head_tail *out, zt_error *err){
   const uint64_t size = zt_source_size(source);
   const size_t nHead = size<ZT_HEAD_SIZE ? (size_t)size : ZT_HEAD_SIZE;
-  const size_t nTail = size<ZT_TAIL_SIZE ? (size_t)size : ZT_TAIL_SIZE;
-  if( container_read(source, b, 0, buffer->head, nHead, err)
-   || container_read(source, b, size-nTail, buffer->tail, nTail, err) ) return err->rc;
+  size_t nTail = size<ZT_TAIL_SIZE ? (size_t)size : ZT_TAIL_SIZE;
+  if( container_read(source, b, 0, buffer->head, nHead, err) ) return err->rc;
+  if( zt_source_is_remote(source) && !zt_driver_wants_tail((zt_span){ buffer->head, nHead }) ){
+    nTail = 0;
+  }
+  if( container_read(source, b, size-nTail, buffer->tail, nTail, err) ) return err->rc;
   *out = (zt_head_tail){
     .source = source, .size = size, .head = { buffer->head, nHead },
     .tail = { buffer->tail, nTail }, .interrupt = b ? b->interrupt : NULL
   };
+  return SQLITE_OK;
+}
+
+int zt_tail_read(zt_source *source, zt_head_tail_buffer *buffer, zt_head_tail *out, zt_error *err){
+  const size_t n = out->size<ZT_TAIL_SIZE ? (size_t)out->size : ZT_TAIL_SIZE;
+  if( out->tail.n==n || zt_source_read(source, out->size-n, buffer->tail, n, err) ) return err->rc;
+  out->tail.n = n;
   return SQLITE_OK;
 }
 

@@ -4,12 +4,14 @@
 #include "container/driver.h"
 #include "container/foreign.h"
 
-/* Prefetch the metadata that the guess expects, if the file is long enough. */
+/* Prefetch the metadata that the guess expects, if the file is long enough. The first bytes of a
+** remote file are there already. */
 static int opening_read_guess(zt_builder *b, zt_container_guess guess){
   const uint64_t size = zt_source_size(b->source);
   const uint32_t n = guess.tail ? guess.tail : guess.head;
   assert( n<=ZT_GUESS_MAX );
-  return n==0 || n>size ? SQLITE_OK : zt_builder_prefetch(b, guess.tail ? size-n : 0, n);
+  if( n==0 || n>size || zt_source_is_remote(b->source) ) return SQLITE_OK;
+  return zt_builder_prefetch(b, guess.tail ? size-n : 0, n);
 }
 
 /* Have the driver fill an empty container; trim the memory of a new one. */
@@ -22,6 +24,7 @@ static int opening_fill(zt_builder *b, zt_container_guess guess, bool is_new){
    || zt_head_tail_read(b->source, b, &buffer, &input, err) ) return err->rc;
   c->driver = zt_driver_for(&input, err);
   if( err->rc ) return err->rc;
+  if( !c->driver && zt_tail_read(b->source, &buffer, &input, err) ) return err->rc;
   if( !c->driver ) return zt_foreign_fail(&input, err);
   c->names.interrupt = c->shard_names.interrupt = b->interrupt;
   c->driver->open(b, &input);
