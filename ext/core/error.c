@@ -83,9 +83,20 @@ static void error_append_name(sqlite3_str *out, const char *what, zt_text name){
   sqlite3_str_appendall(out, n<name.n ? "...': " : "': ");
 }
 
-/* Appends "PATH: ". The query of a URL may be a secret, and messages go to logs. */
+/* Appends "PATH: ". The query of a URL may be a secret, like its user, and messages go to logs. */
 static void error_append_path(sqlite3_str *out, const char *path){
-  const size_t open = zt_path_is_url(path) ? strcspn(path, "?") : strlen(path);
+  const bool url = zt_path_is_url(path);
+  const size_t scheme = url ? zt_path_scheme(path)+3 : 0;
+  const size_t host = scheme+strcspn(path+scheme, "/?#");
+  const char *at = NULL;
+  size_t open;
+  for(size_t i=scheme; url && i<host; i++) if( path[i]=='@' ) at = path+i;
+  if( at && sqlite3_strnicmp(path, "hf:", 3)!=0 ){
+    error_append(out, path, scheme);
+    sqlite3_str_appendall(out, "...");
+    path = at;
+  }
+  open = url ? strcspn(path, "?") : strlen(path);
   size_t n = path[open] ? open+1 : open, shown;
   shown = error_cut(path, n, ERROR_PATH);
   error_append(out, path, shown);

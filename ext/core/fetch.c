@@ -147,6 +147,12 @@ static int fetch_prepare(zt_fetch *f, zt_error *err){
   return SQLITE_OK;
 }
 
+int zt_fetch_check(zt_fetch *f, zt_error *err){
+  fetch_prepare(f, err);
+  fetch_drop_try(f);
+  return err->rc;
+}
+
 static int fetch_send(zt_fetch *f, zt_error *err){
   zt_http_clear(&f->http);
   if( fetch_prepare(f, err) ) return err->rc;
@@ -259,7 +265,7 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
     return FETCH_AGAIN;
   }
   if( fetch_forget_led(f) ) return FETCH_AGAIN;
-  if( a->status>=300 && a->status<400 ) return fetch_redirect(f, err);
+  if( f->kind==ZT_FETCH_S3 && a->location ) return fetch_redirect(f, err);
   fetch_fail_status(a, err);
   return fetch_is_repeated(a->status) ? FETCH_REPEAT : FETCH_FAILED;
 }

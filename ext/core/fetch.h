@@ -31,7 +31,6 @@ typedef struct zt_fetch {
 
   zt_http_request http;      /* Its answer, after zt_fetch_end() */
   char etag[ZT_HTTP_ETAG];   /* Of the hub: what its own answer states of the file; "": nothing */
-  char commit[ZT_HTTP_WORD]; /* Likewise the commit that it read */
   char *hop;                 /* Where redirects led; owned, NULL: nowhere */
 
   /* Private: */
@@ -42,6 +41,9 @@ typedef struct zt_fetch {
   int tries, redirects, regions;
   bool was_led;              /* `led` was tried */
 } zt_fetch;
+
+/* Fails if it may not be sent. */
+int zt_fetch_check(zt_fetch *f, zt_error *err);
 
 /* Sends the first try. Nothing waits, and failures are zt_fetch_end()'s. */
 void zt_fetch_begin(zt_fetch *f);

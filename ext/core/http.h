@@ -49,7 +49,6 @@ typedef struct zt_http_answer {
   char etag[ZT_HTTP_ETAG];   /* As stated; "": none */
   char linked_etag[ZT_HTTP_ETAG];   /* X-Linked-Etag of the hub */
   uint64_t linked_size;      /* X-Linked-Size; UINT64_MAX: none */
-  char commit[ZT_HTTP_WORD]; /* X-Repo-Commit */
   char region[ZT_HTTP_WORD]; /* x-amz-bucket-region */
   char word[ZT_HTTP_WORD];   /* The server's short code, of letters and digits; "": none */
   char *location;            /* Owned; NULL: none */

@@ -197,8 +197,7 @@ static bool answer_header(zt_http_body *b, zt_http_answer *a, zt_text name, zt_t
     answer_copy(value, a->linked_etag, sizeof(a->linked_etag));
   }else if( answer_is(name, "x-linked-size") ){
     if( !answer_uint(value, &i, &a->linked_size) || i!=value.n ) a->linked_size = UINT64_MAX;
-  }else if( answer_is(name, "x-repo-commit") ) answer_copy(value, a->commit, sizeof(a->commit));
-  else if( answer_is(name, "x-amz-bucket-region") ) answer_copy(value, a->region, sizeof(a->region));
+  }else if( answer_is(name, "x-amz-bucket-region") ) answer_copy(value, a->region, sizeof(a->region));
   else if( answer_is(name, "x-error-code") ) answer_copy(value, a->word, sizeof(a->word));
   return true;
 }
@@ -228,7 +227,9 @@ bool zt_http_body_header(zt_http_body *b, zt_http_request *r, zt_text line){
 
 /* --- Bodies --- */
 
+/* The first reason counts. */
 static void answer_stop(zt_http_body *b, zt_http_outcome outcome){
+  if( b->stopped ) return;
   b->stopped = true;
   b->outcome = outcome;
 }

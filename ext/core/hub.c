@@ -102,12 +102,6 @@ static char *hub_revision_key(const zt_hub_place *place){
                          place->repo.z, (int)place->revision.n, place->revision.z);
 }
 
-void zt_hub_see_commit(zt_remote *r, const zt_hub_place *place, const char *commit){
-  char *key = hub_is_commit((zt_text){ commit, strlen(commit) }) ? hub_revision_key(place) : NULL;
-  if( key ) zt_remote_learn(r, "commit", key, commit);
-  sqlite3_free(key);
-}
-
 /* Appends the commit of a revision, if it is known, or the revision. */
 static void hub_put_revision(sqlite3_str *out, zt_remote *r, const zt_hub_place *place){
   char *key = hub_revision_key(place);
@@ -172,7 +166,6 @@ int zt_hub_prepare(zt_fetch *f, const zt_url *url, zt_error *err){
 void zt_hub_learn(zt_fetch *f){
   const zt_http_answer *a = &f->http.answer;
   memcpy(f->etag, *a->linked_etag ? a->linked_etag : a->etag, sizeof(f->etag));
-  memcpy(f->commit, a->commit, sizeof(f->commit));
   if( a->status>=300 && !*a->linked_etag && !*a->etag ) f->etag[0] = 0;
 }
 
@@ -302,8 +295,7 @@ static char *hub_api(const zt_hub_place *place, const char *what){
   return sqlite3_str_finish(out);
 }
 
-/* Asks which commit a revision is, unless that is known. */
-static int hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt_error *err){
+int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt_error *err){
   char *key = hub_revision_key(place), *known = key ? zt_remote_learned(r, "commit", key, true) : NULL;
   char *api = NULL, *url = NULL, commit[HUB_COMMIT+1];
   zt_fetch f = { .remote = r, .kind = ZT_FETCH_HUB, .name = name, .most = HUB_REVISION };
@@ -320,7 +312,7 @@ static int hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name
   if( zt_fetch_end(&f, err)==SQLITE_OK ){
     hub_read_commit((zt_span){ f.http.answer.body ? f.http.answer.body : (const uint8_t*)"",
                                f.http.answer.n }, commit);
-    if( *commit ) zt_hub_see_commit(r, place, commit);
+    if( *commit ) zt_remote_learn(r, "commit", key, commit);
     else zt_fail_remote(err, "transient", "the hub's answer names no commit");
   }
   zt_fetch_clear(&f);
@@ -382,7 +374,7 @@ int zt_hub_list(zt_remote *r, const zt_hub_place *place, zt_hub_file *file, void
                 zt_error *err){
   char *name = zt_hub_name(place), *url = NULL;
   if( !name ) return zt_fail_nomem(err);
-  if( hub_resolve(r, place, name, err)==SQLITE_OK ){
+  if( zt_hub_resolve(r, place, name, err)==SQLITE_OK ){
     url = hub_tree_url(r, place);
     if( !url ) zt_fail_nomem(err);
   }

@@ -33,11 +33,12 @@ char *zt_hub_url(zt_remote *r, const zt_hub_place *place);
 /* Adds the token to a try, if its URL is the hub's. */
 int zt_hub_prepare(zt_fetch *f, const zt_url *url, zt_error *err);
 
-/* Keeps what the hub's own answer says of a file: its digest and its commit. */
+/* Keeps the digest that the hub's own answer states of a file. */
 void zt_hub_learn(zt_fetch *f);
 
-/* Remembers the commit that a revision is. */
-void zt_hub_see_commit(zt_remote *r, const zt_hub_place *place, const char *commit);
+/* Asks which commit a revision is, unless that is known: it stays so for ttl and for a statement.
+** name is zt_hub_name()'s. */
+int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt_error *err);
 
 /* Receives a file of a listing; the path is borrowed. The state is sqlite3_malloc64()'s, and taken.
 ** Returns false to end the listing. */

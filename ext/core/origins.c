@@ -131,10 +131,11 @@ static bool origins_is_store(const zt_url *url){
   return false;
 }
 
-static bool origins_allow_name(const origins_entry *e, const zt_reach *r){
+/* named: an entry names the URL's origin, which allows what is not public and not https. */
+static bool origins_allow_name(const origins_entry *e, const zt_reach *r, bool named){
   const bool hub = e->kind==ORIGINS_HF;
   zt_text name = r->name;
-  if( !r->url->tls || name.n<5 || !origins_is_scheme(name.z, hub ? "hf://" : "s3://") ) return false;
+  if( (!r->url->tls && !named) || name.n<5 || !origins_is_scheme(name.z, hub ? "hf://" : "s3://") ) return false;
   if( r->from && !(hub && (origins_is_store(r->url) || zt_url_same_origin(r->from, r->url))) ){
     return false;
   }
@@ -148,7 +149,16 @@ static bool origins_allow_store(const origins_entry *e, const zt_reach *r){
       && e->url.tls && origins_allow_url(e, r->from) && origins_is_store(r->url);
 }
 
+/* Returns whether an entry names the origin, whatever its path. */
+static bool origins_name(const zt_origins *o, const zt_url *url){
+  for(size_t i=0; i<o->n; i++){
+    if( o->a[i].kind==ORIGINS_URL && zt_url_same_origin(&o->a[i].url, url) ) return true;
+  }
+  return false;
+}
+
 bool zt_origins_allow(const zt_origins *o, const zt_reach *r, bool *any_address){
+  const bool named = origins_name(o, r->url);
   bool allowed = false;
   *any_address = false;
   for(size_t i=0; i<o->n; i++){
@@ -160,7 +170,11 @@ bool zt_origins_allow(const zt_origins *o, const zt_reach *r, bool *any_address)
         else if( origins_allow_store(e, r) ) allowed = true;
         break;
       case ORIGINS_S3:
-      case ORIGINS_HF:  allowed = allowed || origins_allow_name(e, r); break;
+      case ORIGINS_HF:
+        if( !origins_allow_name(e, r, named) ) break;
+        allowed = true;
+        *any_address = *any_address || named;
+        break;
     }
   }
   return allowed;

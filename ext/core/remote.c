@@ -206,7 +206,10 @@ zt_remote_state *zt_remote_state_new(uint64_t size, int64_t modified, zt_text et
 zt_remote_state *zt_remote_state_copy(const zt_remote_state *state){
   zt_remote_state *s = zt_remote_state_new(state->size, state->modified,
                                            (zt_text){ state->etag, state->nEtag });
-  if( s ) s->seen = state->seen;
+  if( s ){
+    s->seen = state->seen;
+    s->whole = state->whole;
+  }
   return s;
 }
 
@@ -308,6 +311,17 @@ void zt_remote_see(zt_remote *r, const char *path, const zt_remote_state *state)
     r->bytes += copy->nEtag;
   }else{
     sqlite3_free(copy);
+  }
+  zt_monitor_leave(r->monitor);
+}
+
+void zt_remote_forget(zt_remote *r, const char *path){
+  remote_entry *e;
+  zt_monitor_enter(r->monitor);
+  e = remote_find(r, path);
+  if( e ){
+    sqlite3_free(e->state);
+    e->state = NULL;
   }
   zt_monitor_leave(r->monitor);
 }

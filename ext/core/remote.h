@@ -63,6 +63,7 @@ typedef struct zt_remote_state {
   uint64_t size;
   int64_t modified;          /* Seconds since 1970; INT64_MIN: not known */
   int64_t seen;              /* When (zt_os_elapsed()) */
+  bool whole;                /* Its server does not read ranges */
   size_t nEtag;
   char etag[];               /* The entity tag as the server states it; "": none. Owned */
 } zt_remote_state;
@@ -84,7 +85,8 @@ void zt_remote_identity(const char *path, const zt_remote_state *state, zt_ident
 /* Returns a copy of what was last seen of a file, whose age is in `seen`. NULL: nothing. */
 zt_remote_state *zt_remote_seen(zt_remote *r, const char *path);
 
-/* Remembers a state. */
+/* Remembers a state; forgets it: the file is asked again. */
+void zt_remote_forget(zt_remote *r, const char *path);
 void zt_remote_see(zt_remote *r, const char *path, const zt_remote_state *state);
 
 /* Returns whether what was seen then is taken as still so. */

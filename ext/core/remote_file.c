@@ -64,7 +64,6 @@ struct zt_remote_file {
   char *plain;               /* The path as a name */
   zt_fetch_kind kind;
   char *url, *name;          /* Of web and hub; of S3 and hub */
-  char *old_url, *old_name;  /* Of requests that began before the commit was known */
   zt_text bucket, key;       /* In path */
   zt_remote_state *state;
   bool unchanged;
@@ -96,11 +95,11 @@ static int file_locate_hub(zt_remote_file *f, zt_error *err){
     return zt_fail_remote(err, "missing", "not the name of a file of the hub:"
                           " hf://org/repo/path or hf://org/repo@revision/path");
   }
-  f->old_url = f->url;
-  f->old_name = f->name;
-  f->url = zt_hub_url(f->remote, &place);
   f->name = zt_hub_name(&place);
-  return f->url && f->name ? SQLITE_OK : zt_fail_nomem(err);
+  if( !f->name ) return zt_fail_nomem(err);
+  if( zt_hub_resolve(f->remote, &place, f->name, err) ) return err->rc;
+  f->url = zt_hub_url(f->remote, &place);
+  return f->url ? SQLITE_OK : zt_fail_nomem(err);
 }
 
 static int file_locate(zt_remote_file *f, zt_error *err){
@@ -423,6 +422,7 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
     buffer += got;
     n -= got;
   }
+  if( err->kind ) zt_remote_forget(f->remote, f->path);   /* The next statement asks again */
   return err->rc;
 }
 
@@ -452,6 +452,7 @@ static int file_adopt(zt_remote_file *f, const zt_fetch *fetch, zt_error *err){
   f->state = zt_remote_state_new(size, hub ? INT64_MIN : a->modified,
                                  (zt_text){ etag, strlen(etag) });
   if( !f->state ) return zt_fail_nomem(err);
+  f->state->whole = a->status==200;
   f->wired = true;
   memcpy(f->etag, a->etag, sizeof(f->etag));
   f->modified = a->modified;
@@ -478,14 +479,6 @@ static int file_keep(zt_remote_file *f, zt_fetch *fetch, zt_error *err){
   return SQLITE_OK;
 }
 
-/* The hub's answer says which commit was read: further requests are for that one. */
-static int file_keep_commit(zt_remote_file *f, const zt_fetch *fetch, zt_error *err){
-  zt_hub_place place;
-  if( f->kind!=ZT_FETCH_HUB || !*fetch->commit || !zt_hub_split(f->path, &place) ) return SQLITE_OK;
-  zt_hub_see_commit(f->remote, &place, fetch->commit);
-  return file_locate_hub(f, err);
-}
-
 /* Ends the request for a head. */
 static int file_take_head(zt_remote_file *f, zt_fetch *fetch, const zt_remote_state *known,
                           zt_error *err){
@@ -498,9 +491,7 @@ static int file_take_head(zt_remote_file *f, zt_fetch *fetch, const zt_remote_st
     zt_remote_see(f->remote, f->path, f->state);
     return SQLITE_OK;
   }
-  if( file_adopt(f, fetch, err) || file_keep(f, fetch, err) || file_keep_commit(f, fetch, err) ){
-    return err->rc;
-  }
+  if( file_adopt(f, fetch, err) || file_keep(f, fetch, err) ) return err->rc;
   file_keep_led(f, fetch);
   return SQLITE_OK;
 }
@@ -543,6 +534,14 @@ static int file_open_head(zt_remote_file *f, const zt_remote_state *known, zt_re
   return err->rc;
 }
 
+/* Nothing is asked, but what may not be reached is not shown either. */
+static int file_open_known(zt_remote_file *f, const zt_remote_state *known, zt_error *err){
+  zt_fetch fetch = file_fetch(f, 0, 1);
+  f->state = zt_remote_state_copy(known);
+  if( !f->state ) return zt_fail_nomem(err);
+  return zt_fetch_check(&fetch, err);
+}
+
 int zt_remote_file_open(zt_remote *r, const char *path, const zt_remote_state *known,
                         zt_remote_ask ask, zt_remote_file **out, zt_error *err){
   zt_remote_file *f = sqlite3_malloc64(sizeof(*f));
@@ -556,7 +555,7 @@ int zt_remote_file_open(zt_remote *r, const char *path, const zt_remote_state *k
   if( !f->path || !f->plain || !f->monitor ) zt_fail_nomem(err);
   else if( file_locate(f, err)==SQLITE_OK ){
     if( ask!=ZT_REMOTE_NOTHING ) file_open_head(f, known, ask, err);
-    else if( (f->state = zt_remote_state_copy(known))==NULL ) zt_fail_nomem(err);
+    else file_open_known(f, known, err);
   }
   if( err->rc ) zt_remote_file_close(f);
   else *out = f;
@@ -581,8 +580,6 @@ void zt_remote_file_close(zt_remote_file *f){
   sqlite3_free(f->plain);
   sqlite3_free(f->url);
   sqlite3_free(f->name);
-  sqlite3_free(f->old_url);
-  sqlite3_free(f->old_name);
   sqlite3_free(f->state);
   sqlite3_free(f->image);
   sqlite3_free(f);

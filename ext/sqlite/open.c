@@ -44,7 +44,8 @@ static int open_read_container(zt_connection *c, const char *path, const zt_stat
 ** for: nothing if the state is fresh and the cache has the container; whether it changed if that is
 ** all that is in doubt; else its first bytes. */
 static int open_read_remote(zt_connection *c, const char *path, const zt_stat *state, bool scan,
-                            const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
+                            bool source, const zt_interrupt *interrupt, zt_opened *out,
+                            zt_error *err){
   const zt_remote_state *listed = state ? state->remote : NULL;
   zt_remote_state *seen = listed ? zt_remote_state_copy(listed) : zt_remote_seen(c->remote, path);
   const bool fresh = seen && zt_remote_is_fresh(c->remote, listed ? zt_os_elapsed() : seen->seen);
@@ -56,6 +57,7 @@ static int open_read_remote(zt_connection *c, const char *path, const zt_stat *s
     known = zt_cache_find(c->cache, path, &id, scan, NULL);
   }
   if( known ) ask = listed || fresh ? ZT_REMOTE_NOTHING : ZT_REMOTE_CHANGE;
+  if( known && source && seen->whole ) ask = ZT_REMOTE_HEAD;
   if( zt_source_open_remote(c->remote, path, seen, ask, &out->source, err)==SQLITE_OK ){
     if( known && zt_same_state(zt_source_identity(out->source), &id) ){
       zt_source_set_pool(out->source, c->pool);
@@ -76,7 +78,7 @@ int zt_open_read(zt_connection *c, const char *path, const zt_stat *state, bool 
   *out = (zt_opened){ NULL, NULL, false };
 #if ZT_REMOTE
   if( c->remote && zt_path_is_url(path) ){
-    open_read_remote(c, path, state, scan, interrupt, out, err);
+    open_read_remote(c, path, state, scan, source, interrupt, out, err);
     if( source && !err->rc ) return SQLITE_OK;
     zt_source_close(out->source);
     out->source = NULL;
