@@ -207,13 +207,16 @@ static fetch_verdict fetch_redirect(zt_fetch *f, zt_error *err){
   return FETCH_AGAIN;
 }
 
-/* Returns the kind of an error by its status. */
+/* Returns the kind of an error by the server's word and its status. */
 static const char *fetch_kind_of(const zt_http_answer *a){
-  static const char *const missing[] = {
-    "NoSuchKey", "NoSuchBucket", "RepoNotFound", "EntryNotFound", "RevisionNotFound"
+  static const struct { const char *word, *kind; } words[] = {
+    { "NoSuchKey", "missing" }, { "NoSuchBucket", "missing" }, { "RepoNotFound", "missing" },
+    { "EntryNotFound", "missing" }, { "RevisionNotFound", "missing" },
+    /* S3 says these with status 400 */
+    { "InvalidToken", "denied" }, { "ExpiredToken", "denied" }
   };
-  for(size_t i=0; i<sizeof(missing)/sizeof(*missing); i++){
-    if( strcmp(a->word, missing[i])==0 ) return "missing";
+  for(size_t i=0; i<sizeof(words)/sizeof(*words); i++){
+    if( strcmp(a->word, words[i].word)==0 ) return words[i].kind;
   }
   switch( a->status ){
     case 404: case 410: return "missing";

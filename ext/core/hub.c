@@ -267,6 +267,23 @@ int zt_hub_read_page(zt_span json, zt_hub_file *file, void *context, zt_error *e
 
 /* --- Listings --- */
 
+/* A page's file is below the directory that is listed, and has a path that stays there. */
+typedef struct hub_check {
+  zt_text directory;
+  bool outside;
+} hub_check;
+
+static bool hub_check_file(void *context, zt_text path, zt_remote_state *state){
+  hub_check *c = context;
+  const size_t n = c->directory.n;
+  sqlite3_free(state);
+  if( zt_url_has_dots(path) || *path.z=='/' ) c->outside = true;
+  if( n>0 && (path.n<=n || memcmp(path.z, c->directory.z, n)!=0 || path.z[n]!='/') ){
+    c->outside = true;
+  }
+  return !c->outside;
+}
+
 /* Reads the commit from what the hub says of a revision. */
 static void hub_read_commit(zt_span json, char out[HUB_COMMIT+1]){
   zt_error bad = ZT_ERROR_NONE;
@@ -302,7 +319,7 @@ int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt
   if( !key ) zt_fail_nomem(err);
   if( err->rc || known || hub_is_commit(place->revision) ) goto end;
   api = hub_api(place, "revision");
-  url = api ? sqlite3_mprintf("%s%.*s?expand=sha", api, (int)place->revision.n, place->revision.z)
+  url = api ? sqlite3_mprintf("%s%.*s", api, (int)place->revision.n, place->revision.z)
             : NULL;
   if( !url ){
     zt_fail_nomem(err);
@@ -341,19 +358,21 @@ static char *hub_tree_url(zt_remote *r, const zt_hub_place *place){
 }
 
 /* Asks for a page; *url becomes that of the next one, or NULL at the end. */
-static int hub_page(zt_remote *r, char **url, const char *name, zt_hub_file *file, void *context,
-                    zt_error *err){
+static int hub_page(zt_remote *r, char **url, const char *name, zt_text directory,
+                    zt_hub_file *file, void *context, zt_error *err){
   zt_fetch f = {
     .remote = r, .kind = ZT_FETCH_HUB, .name = name, .url = *url, .most = HUB_PAGE
   };
+  hub_check check = { .directory = directory };
   char *next = NULL;
   zt_span page;
   zt_url from, to;
   if( zt_fetch_end(&f, err)==SQLITE_OK ){
     page = (zt_span){ f.http.answer.body ? f.http.answer.body : (const uint8_t*)"", f.http.answer.n };
-    if( zt_hub_read_page(page, NULL, NULL, err)==SQLITE_OK ){
-      zt_hub_read_page(page, file, context, err);
+    if( zt_hub_read_page(page, hub_check_file, &check, err)==SQLITE_OK && check.outside ){
+      zt_fail_remote(err, "transient", "the listing is no listing");
     }
+    if( !err->rc ) zt_hub_read_page(page, file, context, err);
     if( !err->rc && f.http.answer.next && zt_url_parse(*url, &from, err)==SQLITE_OK ){
       next = zt_url_resolve(&from, (zt_text){ f.http.answer.next, strlen(f.http.answer.next) });
       if( !next ) zt_fail_nomem(err);
@@ -380,7 +399,7 @@ int zt_hub_list(zt_remote *r, const zt_hub_place *place, zt_hub_file *file, void
   }
   for(int i=0; url && !err->rc; i++){
     if( i==HUB_PAGES ) zt_fail_remote(err, "transient", "the listing has no end");
-    else hub_page(r, &url, name, file, context, err);
+    else hub_page(r, &url, name, place->path, file, context, err);
   }
   sqlite3_free(url);
   sqlite3_free(name);

@@ -4,6 +4,8 @@
 #include "core/grow.h"
 #include "core/json.h"
 
+#define ORIGINS_HTTPS 443
+
 typedef enum origins_kind {
   ORIGINS_ANY, ORIGINS_URL, ORIGINS_S3, ORIGINS_HF
 } origins_kind;
@@ -121,7 +123,7 @@ static bool origins_allow_url(const origins_entry *e, const zt_url *url){
 /* Returns whether a host is one of the hub's stores. */
 static bool origins_is_store(const zt_url *url){
   static const char *const ends[] = { ".hf.co", ".huggingface.co" };
-  if( !url->tls ) return false;
+  if( !url->tls || url->port!=ORIGINS_HTTPS ) return false;
   for(size_t i=0; i<sizeof(ends)/sizeof(*ends); i++){
     const size_t n = strlen(ends[i]);
     if( url->host.n>n && sqlite3_strnicmp(url->host.z+url->host.n-n, ends[i], (int)n)==0 ){

@@ -496,14 +496,15 @@ static int file_take_head(zt_remote_file *f, zt_fetch *fetch, const zt_remote_st
   return SQLITE_OK;
 }
 
-/* Ends the request for a tail, which only saves a later one. */
+/* Ends the request for a tail, which only saves a later one. But it must be of the head's state. */
 static int file_take_tail(zt_remote_file *f, zt_fetch *fetch, zt_error *err){
   zt_error failed = ZT_ERROR_NONE;
   const remote_block *head = f->blocks;
   if( zt_fetch_end(fetch, &failed)==SQLITE_OK && fetch->http.answer.status==206
-   && file_check(f, fetch, &failed)==SQLITE_OK && (!head || head->n<f->state->size) ){
+   && file_check(f, fetch, err)==SQLITE_OK && (!head || head->n<f->state->size) ){
     file_keep(f, fetch, err);
   }
+  if( err->kind ) zt_remote_forget(f->remote, f->path);
   if( failed.rc==SQLITE_NOMEM ) zt_fail_nomem(err);
   if( failed.rc==SQLITE_INTERRUPT ) zt_fail_interrupt(err);
   zt_error_clear(&failed);

@@ -143,6 +143,8 @@ static void remote_list(remote_search *s, const char *key, size_t n){
   if( !zt_hub_split(s->url, &place) ) return;
   place.path = (zt_text){ key, n };
   zt_hub_list(r, &place, remote_take, s, err);
+  /* A pattern below a directory that is not there matches nothing */
+  if( err->kind && s->pattern && strstr(err->message, "EntryNotFound") ) zt_error_clear(err);
 }
 
 /* --- Sources --- */
@@ -192,11 +194,37 @@ static bool remote_is_file_name(const zt_search *w, const char *key){
   return *name && w->filter->files && w->filter->files(name);
 }
 
+/* Takes the first key of a listing, if it is the source itself. */
+static bool remote_take_itself(void *context, zt_text key, zt_remote_state *state){
+  remote_search *s = context;
+  const char *own = s->url+strlen(s->base);
+  if( zt_text_equal(key, (zt_text){ own, strlen(own) }) && state ){
+    s->found_itself = true;
+    zt_search_append(s->w, s->url, (zt_path){ .literal = true, .regular = true, .remote = state });
+    if( s->w->err->rc ) sqlite3_free(state);
+  }else{
+    sqlite3_free(state);
+  }
+  return false;
+}
+
+/* Returns whether a key of S3 exists: it is the first one that begins so. A bucket that may not be
+** listed does not tell. */
+static bool remote_is_there(remote_search *s, const char *key){
+  zt_error *err = s->w->err;
+  zt_text bucket, whole;
+  if( (s->url[0]!='s' && s->url[0]!='S') || !zt_s3_split(s->url, &bucket, &whole) ) return false;
+  zt_s3_list(s->w->filter->remote, bucket, (zt_text){ key, strlen(key) }, remote_take_itself, s, err);
+  return s->found_itself;
+}
+
 /* A directory that may be a file without a name that tells. */
 static void remote_search_either(remote_search *s, const char *key, bool *literal){
   zt_search *w = s->w;
   bool any = false;
-  remote_search_below(s, key, &any);
+  *literal = remote_is_there(s, key);
+  if( *literal || w->err->rc==SQLITE_NOMEM || w->err->rc==SQLITE_INTERRUPT ) return;
+  if( !w->err->rc ) remote_search_below(s, key, &any);
   if( any && !w->err->rc ) return;
   /* Nothing is below: it is a file, or is missing */
   if( w->err->rc==SQLITE_ERROR && w->err->kind && strcmp(w->err->kind, "transient")!=0 ){

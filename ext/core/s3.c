@@ -164,7 +164,8 @@ typedef struct s3_listing {
   char *name;                /* As what may be reached lists it; owned */
   char *token;               /* Of the next page; owned, NULL: the first */
   char *last;                /* The last key so far; owned */
-  bool circular, ended;
+  bool circular, foreign, ended;
+  bool first;                /* A key of this page was seen */
   zt_s3_object *object;
   void *context;
 } s3_listing;
@@ -181,12 +182,16 @@ static char *s3_query(const s3_listing *l){
   return sqlite3_str_finish(out);
 }
 
-/* Checks that a page goes on behind the one before. */
+/* Checks that a page goes on behind the one before, and has keys of the prefix alone. */
 static bool s3_check_object(void *context, zt_text key, zt_remote_state *state){
   s3_listing *l = context;
   sqlite3_free(state);
-  if( l->last && zt_text_compare(key, (zt_text){ l->last, strlen(l->last) })<=0 ) l->circular = true;
-  return false;   /* The first key tells */
+  if( !l->first && l->last && zt_text_compare(key, (zt_text){ l->last, strlen(l->last) })<=0 ){
+    l->circular = true;
+  }
+  l->first = true;
+  if( key.n<l->prefix.n || memcmp(key.z, l->prefix.z, l->prefix.n)!=0 ) l->foreign = true;
+  return !l->circular && !l->foreign;
 }
 
 static bool s3_take_object(void *context, zt_text key, zt_remote_state *state){
@@ -206,12 +211,15 @@ static bool s3_take_object(void *context, zt_text key, zt_remote_state *state){
 
 /* Reads a page and checks it. *next is the token of the next one. */
 static int s3_check_page(s3_listing *l, zt_span page, char **next, zt_error *err){
-  l->circular = false;
+  l->circular = l->foreign = l->first = false;
   if( zt_s3_read_page(page, s3_check_object, l, next, err) ) return err->rc;
   if( *next && l->token && strcmp(*next, l->token)==0 ) l->circular = true;
-  if( !l->circular ) return SQLITE_OK;
+  if( !l->circular && !l->foreign ) return SQLITE_OK;
   sqlite3_free(*next);
   *next = NULL;
+  if( l->foreign ){
+    return zt_fail_remote(err, "transient", "the listing is no listing: a key of another prefix");
+  }
   return zt_fail_remote(err, "transient", "the listing goes in circles");
 }
 

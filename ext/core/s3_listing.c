@@ -108,6 +108,10 @@ static void listing_deliver(listing *l){
     listing_fail(l, "an object without a key or a size");
     return;
   }
+  if( l->encoded && !zt_url_is_encoded(key) ){
+    listing_fail(l, "a key with a broken escape");
+    return;
+  }
   if( l->encoded ) key.n = zt_url_decode(key, true, l->text[LISTING_KEY_FIELD]);
   if( key.n==0 || key.n>LISTING_KEY || zt_has_nul(key.z, key.n) ){
     listing_fail(l, "a key that is none");

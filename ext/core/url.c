@@ -122,6 +122,13 @@ static int url_percent(const char *z, size_t n){
   return hi<0 || lo<0 ? -1 : hi*16+lo;
 }
 
+bool zt_url_is_encoded(zt_text text){
+  for(size_t i=0; i<text.n; i++){
+    if( text.z[i]=='%' && url_percent(text.z+i, text.n-i)<0 ) return false;
+  }
+  return true;
+}
+
 size_t zt_url_decode(zt_text text, bool plus, char *out){
   size_t n = 0;
   for(size_t i=0; i<text.n; i++){

@@ -43,6 +43,9 @@ void zt_url_put_encoded(sqlite3_str *out, zt_text bytes, bool slashes);
 ** text.z. Other characters stay. Returns the length. */
 size_t zt_url_decode(zt_text text, bool plus, char *out);
 
+/* Returns whether each `%` begins a %XX. */
+bool zt_url_is_encoded(zt_text text);
+
 /* Returns the URL that a redirect from `base` with this Location leads to, from
 ** sqlite3_malloc64(), without a fragment. NULL if memory is short. It may be of any scheme. */
 char *zt_url_resolve(const zt_url *base, zt_text location);
