@@ -6,6 +6,7 @@ PYTHON ?= /usr/bin/python3
 SECONDS ?= 30
 COUNT ?= 100000
 KILLS ?= 20
+REMOTE ?= 1
 prefix ?= /usr/local
 libdir ?= $(prefix)/lib
 datadir ?= $(prefix)/share
@@ -28,8 +29,15 @@ WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 # statistics on processors that can
 STRICT = -std=c11 $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden
 LIBS = -lzstd -lz -lcrypto -lisal -ldl -lm -lpthread
-SRC := $(wildcard ext/*.c ext/*/*.c)
-LIB := $(wildcard ext/core/*.c ext/container/*.c ext/tensor/*.c)
+# Without REMOTE there are no sources on web servers, in S3 and on the hub, nor their entry point
+REMOTE_SRC := $(wildcard ext/core/fetch.c ext/core/http*.c ext/core/hub.c ext/core/origins.c ext/core/os_net.c ext/core/remote*.c \
+  ext/core/s3*.c ext/core/sigv4.c ext/core/url.c ext/sqlite/function_remote.c)
+ifeq ($(REMOTE),0)
+  LEFT_OUT := $(REMOTE_SRC)
+  STRICT += -DZT_REMOTE=0
+endif
+SRC := $(filter-out $(LEFT_OUT),$(wildcard ext/*.c ext/*/*.c))
+LIB := $(filter-out $(LEFT_OUT),$(wildcard ext/core/*.c ext/container/*.c ext/tensor/*.c))
 UNIT := $(wildcard tests/unit/test_*.c)
 FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 # Sources linked straight against the library instead of through the extension API; with one thread, so that one run is like

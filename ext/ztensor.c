@@ -5,8 +5,8 @@
 **   sqlite3_ztensor_nofs_init   the same for BLOB sources only; paths are refused
 **   sqlite3_ztensor_write_init  the same as the first, and zt_writer, which writes files
 **   sqlite3_ztensor_remote_init the same as the first, and sources on web servers, in S3 and on the
-**                               hub, as far as ZTENSOR_REMOTE allows; zt_remote(). Not in builds with
-**                               REMOTE=0
+**                               hub, as far as ZTENSOR_REMOTE allows; zt_remote(). Builds with
+**                               REMOTE=0 lack it
 **
 ** Loading twice into one connection succeeds and changes nothing; the write and remote entry points
 ** add to what is there. Loading the nofs entry point after another one is refused, because the

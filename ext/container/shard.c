@@ -26,8 +26,8 @@ static char *shard_path_of(const zt_source *source, zt_text name){
   return path;
 }
 
-/* Pass on the failure of opening a shard. It breaks the rule unless the system or a server refused the
-** access: then nothing is known about the file. */
+/* Pass on the failure of opening a shard. It breaks the rule unless the system or a server refused
+** the access: then nothing is known about the file. */
 static void shard_fail(zt_error *err, const char *rule, const char *path, const zt_error *of_shard){
   if( of_shard->rc==SQLITE_NOMEM ){
     zt_fail_nomem(err);

@@ -126,7 +126,8 @@ static int fetch_prepare(zt_fetch *f, zt_error *err){
   fetch_drop_try(f);
   if( f->kind==ZT_FETCH_S3 ){
     if( zt_s3_prepare(f, &f->sent, err) ) return fetch_deny(err);
-    if( zt_url_parse(f->sent, &url, err) || fetch_check(f, &url, NULL, err) ) return fetch_deny(err);
+    if( zt_url_parse(f->sent, &url, err)
+     || fetch_check(f, &url, NULL, err) ) return fetch_deny(err);
   }else{
     if( zt_url_parse(at, &url, err) || fetch_check(f, &url, from, err) ) return fetch_deny(err);
     f->sent = fetch_encode(&url, err);
@@ -186,7 +187,8 @@ static fetch_verdict fetch_redirect(zt_fetch *f, zt_error *err){
   if( f->redirects==FETCH_REDIRECTS ){
     zt_fail_remote(err, "denied", "more than %d redirects", FETCH_REDIRECTS);
   }else if( !a->location || f->kind==ZT_FETCH_S3 || zt_url_parse(f->sent, &from, err) ){
-    zt_fail_remote(err, "denied", "HTTP status %d: a redirect that is not followed", a->status);
+    zt_fail_remote(err, "denied", "cannot %s: %d, a redirect that is not followed", f->what,
+                   a->status);
   }
   if( err->rc ) return FETCH_FAILED;
   target = zt_url_resolve(&from, (zt_text){ a->location, strlen(a->location) });
@@ -229,9 +231,10 @@ static bool fetch_is_repeated(int status){
   return status==408 || status==429 || status==500 || (status>=502 && status<=504);
 }
 
-static void fetch_fail_status(const zt_http_answer *a, zt_error *err){
-  zt_fail_remote(err, fetch_kind_of(a), "HTTP status %d%s%s", a->status, a->word[0] ? " " : "",
-                 a->word);
+static void fetch_fail_status(const zt_fetch *f, zt_error *err){
+  const zt_http_answer *a = &f->http.answer;
+  zt_fail_remote(err, fetch_kind_of(a), "cannot %s: %d%s%s", f->what, a->status,
+                 a->word[0] ? " " : "", a->word);
 }
 
 /* Starts from the source's own URL once if a place that it led to before is there no more. */
@@ -253,7 +256,7 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
     case 416:
       if( a->total==0 && (f->first==0 || f->suffix) ) return FETCH_DONE;
       zt_fail_remote(err, "transient", f->if_match ? "the file changed while it was read"
-                     : "HTTP status 416: other bytes are there");
+                     : "the server has other bytes than those asked for (416)");
       return FETCH_FAILED;
     case 412:
       zt_fetch_fail_changed(err);
@@ -269,7 +272,7 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
   }
   if( fetch_forget_led(f) ) return FETCH_AGAIN;
   if( f->kind==ZT_FETCH_S3 && a->location ) return fetch_redirect(f, err);
-  fetch_fail_status(a, err);
+  fetch_fail_status(f, err);
   return fetch_is_repeated(a->status) ? FETCH_REPEAT : FETCH_FAILED;
 }
 
@@ -285,8 +288,8 @@ static fetch_verdict fetch_judge(zt_fetch *f, zt_error *err){
                      " libcurl4, or libcurl");
       return FETCH_FAILED;
     case ZT_HTTP_REFUSED_ADDRESS:
-      zt_fail_remote(err, "denied", "its host has an address that is not public, which only an entry"
-                     " of ZTENSOR_REMOTE that names the host allows");
+      zt_fail_remote(err, "denied", "its host has an address that is not public, which only an"
+                     " entry of ZTENSOR_REMOTE that names the host allows");
       return FETCH_FAILED;
     case ZT_HTTP_BAD_CERTIFICATE:
       zt_fail_remote(err, "denied", "the server's certificate does not prove who it is");
@@ -296,15 +299,21 @@ static fetch_verdict fetch_judge(zt_fetch *f, zt_error *err){
       return FETCH_FAILED;
     case ZT_HTTP_TOO_LONG:
       if( f->n>0 ){
-        zt_fail_remote(err, "denied", "the server does not read ranges, and the file is too large to"
-                       " be read whole");
+        zt_fail_remote(err, "denied", "the server does not read ranges, and the file is too large"
+                       " to be read whole");
       }else{
         zt_fail_remote(err, "transient", "an answer of more than %llu bytes", f->most);
       }
       return FETCH_FAILED;
-    case ZT_HTTP_NO_NAME: zt_fail_remote(err, "transient", "the host's name does not resolve"); break;
-    case ZT_HTTP_NO_CONNECTION: zt_fail_remote(err, "transient", "no connection to the server"); break;
-    case ZT_HTTP_TIMEOUT: zt_fail_remote(err, "transient", "the server did not answer in time"); break;
+    case ZT_HTTP_NO_NAME:
+      zt_fail_remote(err, "transient", "the host's name does not resolve");
+      break;
+    case ZT_HTTP_NO_CONNECTION:
+      zt_fail_remote(err, "transient", "no connection to the server");
+      break;
+    case ZT_HTTP_TIMEOUT:
+      zt_fail_remote(err, "transient", "the server did not answer in time");
+      break;
     case ZT_HTTP_CUT: zt_fail_remote(err, "transient", "the answer was cut short"); break;
     case ZT_HTTP_ENCODED:
       zt_fail_remote(err, "transient", "the server encoded the bytes, which was not asked for");

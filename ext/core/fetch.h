@@ -22,6 +22,7 @@ typedef struct zt_fetch {
                              ** reached lists it */
   zt_text bucket, key;       /* Of S3 */
   const char *query;         /* Of S3: percent-encoded, names in order; NULL: none */
+  const char *what;          /* For messages: "open", "read", "list" */
   const char *led;           /* Where `url` led before; NULL: unknown */
   uint64_t first, n;         /* The bytes to ask for, if n>0 */
   bool suffix;               /* The last n instead */
@@ -48,9 +49,15 @@ int zt_fetch_check(zt_fetch *f, zt_error *err);
 /* Sends the first try. Nothing waits, and failures are zt_fetch_end()'s. */
 void zt_fetch_begin(zt_fetch *f);
 
-/* Waits for the answer, and repeats what may be repeated. SQLITE_OK: its status is 200, 206, 304 (if
-** if_none_match), or 416 of an empty file (its total is 0). */
+/* Waits for the answer, and repeats what may be repeated. SQLITE_OK: its status is 200, 206, 304
+** (if if_none_match), or 416 of an empty file (its total is 0). */
 int zt_fetch_end(zt_fetch *f, zt_error *err);
+
+/* The body of its answer, which lives until it is cleared. */
+static inline zt_span zt_fetch_body(const zt_fetch *f){
+  const zt_http_answer *a = &f->http.answer;
+  return (zt_span){ a->body ? a->body : (const uint8_t*)"", a->n };
+}
 
 /* Ends it, and frees what it owns, except the caller's buffer. */
 void zt_fetch_clear(zt_fetch *f);

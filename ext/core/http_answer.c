@@ -197,8 +197,9 @@ static bool answer_header(zt_http_body *b, zt_http_answer *a, zt_text name, zt_t
     answer_copy(value, a->linked_etag, sizeof(a->linked_etag));
   }else if( answer_is(name, "x-linked-size") ){
     if( !answer_uint(value, &i, &a->linked_size) || i!=value.n ) a->linked_size = UINT64_MAX;
-  }else if( answer_is(name, "x-amz-bucket-region") ) answer_copy(value, a->region, sizeof(a->region));
-  else if( answer_is(name, "x-error-code") ) answer_copy(value, a->word, sizeof(a->word));
+  }else if( answer_is(name, "x-amz-bucket-region") ){
+    answer_copy(value, a->region, sizeof(a->region));
+  }else if( answer_is(name, "x-error-code") ) answer_copy(value, a->word, sizeof(a->word));
   return true;
 }
 
@@ -323,14 +324,16 @@ static zt_text answer_code(const zt_http_answer *a){
   return (zt_text){ NULL, 0 };
 }
 
-/* Keeps the server's word only if it is one, and no part of what was sent: it goes into messages. */
+/* Keeps the server's word only if it is one, and no part of what was sent: messages show it. */
 static void answer_check_word(zt_http_answer *a, const zt_http_request *r){
   bool plain = a->word[0]!=0;
   for(const char *z=a->word; *z && plain; z++){
     plain = (*z>='A' && *z<='Z') || (*z>='a' && *z<='z');
   }
   plain = plain && !strstr(r->url, a->word);
-  for(int i=0; plain && i<ZT_HTTP_HEADERS && r->header[i]; i++) plain = !strstr(r->header[i], a->word);
+  for(int i=0; plain && i<ZT_HTTP_HEADERS && r->header[i]; i++){
+    plain = !strstr(r->header[i], a->word);
+  }
   if( !plain ) a->word[0] = 0;
 }
 

@@ -28,7 +28,7 @@ void zt_http_answer_init(zt_http_answer *a);
 /* Frees what the answer owns; buffer is the request's. */
 void zt_http_answer_clear(zt_http_answer *a, const uint8_t *buffer);
 
-/* Takes a line of headers; the first of each answer is the status line. False if memory is short. */
+/* Takes a line of headers; the first of each answer is the status line. False: memory is short. */
 bool zt_http_body_header(zt_http_body *b, zt_http_request *r, zt_text line);
 
 /* The status is known, and the first bytes follow. */

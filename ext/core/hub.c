@@ -127,7 +127,8 @@ char *zt_hub_url(zt_remote *r, const zt_hub_place *place){
 
 /* Returns the token, from sqlite3_malloc64(). NULL: none, or memory is short (recorded). */
 static char *hub_token(zt_error *err){
-  const char *token = getenv("HF_TOKEN"), *path = getenv("HF_TOKEN_PATH"), *home = getenv("HF_HOME");
+  const char *token = getenv("HF_TOKEN"), *path = getenv("HF_TOKEN_PATH");
+  const char *home = getenv("HF_HOME");
   zt_error unused = ZT_ERROR_NONE;
   char *of_user = NULL, *named = NULL, *text = NULL;
   if( token && *token ) return sqlite3_mprintf("%s", token);
@@ -313,9 +314,11 @@ static char *hub_api(const zt_hub_place *place, const char *what){
 }
 
 int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt_error *err){
-  char *key = hub_revision_key(place), *known = key ? zt_remote_learned(r, "commit", key, true) : NULL;
+  char *key = hub_revision_key(place);
+  char *known = key ? zt_remote_learned(r, "commit", key, true) : NULL;
   char *api = NULL, *url = NULL, commit[HUB_COMMIT+1];
-  zt_fetch f = { .remote = r, .kind = ZT_FETCH_HUB, .name = name, .most = HUB_REVISION };
+  zt_fetch f = { .remote = r, .kind = ZT_FETCH_HUB, .name = name, .what = "open",
+                 .most = HUB_REVISION };
   if( !key ) zt_fail_nomem(err);
   if( err->rc || known || hub_is_commit(place->revision) ) goto end;
   api = hub_api(place, "revision");
@@ -327,8 +330,7 @@ int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt
   }
   f.url = url;
   if( zt_fetch_end(&f, err)==SQLITE_OK ){
-    hub_read_commit((zt_span){ f.http.answer.body ? f.http.answer.body : (const uint8_t*)"",
-                               f.http.answer.n }, commit);
+    hub_read_commit(zt_fetch_body(&f), commit);
     if( *commit ) zt_remote_learn(r, "commit", key, commit);
     else zt_fail_remote(err, "transient", "the hub's answer names no commit");
   }
@@ -361,14 +363,14 @@ static char *hub_tree_url(zt_remote *r, const zt_hub_place *place){
 static int hub_page(zt_remote *r, char **url, const char *name, zt_text directory,
                     zt_hub_file *file, void *context, zt_error *err){
   zt_fetch f = {
-    .remote = r, .kind = ZT_FETCH_HUB, .name = name, .url = *url, .most = HUB_PAGE
+    .remote = r, .kind = ZT_FETCH_HUB, .name = name, .url = *url, .what = "list", .most = HUB_PAGE
   };
   hub_check check = { .directory = directory };
   char *next = NULL;
   zt_span page;
   zt_url from, to;
   if( zt_fetch_end(&f, err)==SQLITE_OK ){
-    page = (zt_span){ f.http.answer.body ? f.http.answer.body : (const uint8_t*)"", f.http.answer.n };
+    page = zt_fetch_body(&f);
     if( zt_hub_read_page(page, hub_check_file, &check, err)==SQLITE_OK && check.outside ){
       zt_fail_remote(err, "transient", "the listing is no listing");
     }

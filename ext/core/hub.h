@@ -2,7 +2,8 @@
 ** The hub (huggingface.co, or HF_ENDPOINT): where files are, revisions, and listings. Interface to
 ** code in hub.c.
 **
-**   source   := "hf://" [ ( "datasets" | "spaces" ) "/" ] org "/" name [ "@" revision ] [ "/" path ]
+**   source   := "hf://" [ ( "datasets" | "spaces" ) "/" ] org "/" name [ "@" revision ]
+**               [ "/" path ]
 **   revision := a branch, a tag or a commit; a `/` in it is %2F
 */
 #ifndef ZT_CORE_HUB_H

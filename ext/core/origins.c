@@ -14,7 +14,7 @@ typedef struct origins_entry {
   origins_kind kind;
   char *text;          /* As written; owned */
   zt_url url;          /* ORIGINS_URL; borrows text */
-  char *prefix;        /* What names or decoded paths begin with, without a slash at the end; owned */
+  char *prefix;        /* What names or decoded paths begin with, no slash at its end; owned */
   size_t n;            /* Its length */
 } origins_entry;
 
@@ -137,7 +137,8 @@ static bool origins_is_store(const zt_url *url){
 static bool origins_allow_name(const origins_entry *e, const zt_reach *r, bool named){
   const bool hub = e->kind==ORIGINS_HF;
   zt_text name = r->name;
-  if( (!r->url->tls && !named) || name.n<5 || !origins_is_scheme(name.z, hub ? "hf://" : "s3://") ) return false;
+  if( (!r->url->tls && !named) || name.n<5
+   || !origins_is_scheme(name.z, hub ? "hf://" : "s3://") ) return false;
   if( r->from && !(hub && (origins_is_store(r->url) || zt_url_same_origin(r->from, r->url))) ){
     return false;
   }

@@ -5,13 +5,13 @@
 **   entry   := "*" | ( "http" | "https" ) "://" host [ ":" port ] [ "/" path ]
 **            | ( "s3" | "hf" ) "://" [ name [ "/" path ] ]
 **
-** `*` is any https URL, and any name of s3 and hf, on public addresses. A URL is allowed by an entry
-** of equal scheme, host and port if its path begins with the entry's: both are percent-decoded, and
-** the URL's has no part `.` or `..` then. A prefix ends at a `/`. An entry of s3 or hf allows names:
-** they are reached through an https endpoint on public addresses, or through one whose origin another
-** entry names, with any path. Only an entry of http or https names a host, and thereby allows
-** addresses that are not public. A redirect of a name of hf may lead
-** to the same origin, and to the hub's own stores, as far as an entry allows the name.
+** `*` is any https URL, and any name of s3 and hf, on public addresses. A URL is allowed by an
+** entry of equal scheme, host and port if its path begins with the entry's: both are
+** percent-decoded, and the URL's has no part `.` or `..` then. A prefix ends at a `/`. An entry of
+** s3 or hf allows names: they are reached through an https endpoint on public addresses, or through
+** one whose origin another entry names, with any path. Only an entry of http or https names a host,
+** and thereby allows addresses that are not public. A redirect of a name of hf may lead to the same
+** origin, and to the hub's own stores, as far as an entry allows the name.
 */
 #ifndef ZT_CORE_ORIGINS_H
 #define ZT_CORE_ORIGINS_H

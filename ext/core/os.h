@@ -40,7 +40,7 @@ typedef enum zt_kind {
 typedef struct zt_identity {
   uint64_t device, inode, size;
   int64_t mtime, ctime;           /* Nanoseconds since 1970 */
-  uint64_t tag;                   /* Of a remote file, what its server says of its content; else 0 */
+  uint64_t tag;                   /* Of a remote file, for its ETag; else 0 */
 } zt_identity;
 
 /* Returns whether a path or descriptor shows the same content at two moments close to each other. A

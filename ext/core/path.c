@@ -26,6 +26,7 @@ bool zt_path_is_url(const char *source){
 }
 
 size_t zt_path_end(const char *path){
-  const bool web = sqlite3_strnicmp(path, "http://", 7)==0 || sqlite3_strnicmp(path, "https://", 8)==0;
+  const bool web = sqlite3_strnicmp(path, "http://", 7)==0
+                || sqlite3_strnicmp(path, "https://", 8)==0;
   return web ? strcspn(path, "?#") : strlen(path);
 }

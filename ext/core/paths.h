@@ -90,8 +90,8 @@ int zt_paths_target(const char *text, char **out, zt_error *err);
 /* Returns an equivalent source that does not depend on the current directory, from
 ** sqlite3_malloc64(). The directory at the front of a path or pattern becomes canonical, without
 ** symbolic links; the rest stays, and a list keeps its order as a JSON array. Missing files are not
-** failures; a directory that the system does not resolve is one. urls: a URL stays as it is; else it
-** is a failure. */
+** failures; a directory that the system does not resolve is one. urls: a URL stays as it is; else
+** it is a failure. */
 int zt_paths_absolute(const char *source, bool urls, const zt_interrupt *interrupt, char **out,
                       zt_error *err);
 

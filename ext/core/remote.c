@@ -117,7 +117,7 @@ int zt_remote_check(zt_remote *r, const struct zt_reach *reach, bool *any_addres
     bool any;
     if( !zt_origins_allow(r->lists[i], reach, &any) ){
       return zt_fail_remote(err, "denied", reach->from
-                            ? "a redirect to a place that is not allowed (ZTENSOR_REMOTE, zt_remote())"
+                            ? "a redirect that is not allowed (ZTENSOR_REMOTE, zt_remote())"
                             : "not allowed (ZTENSOR_REMOTE, zt_remote())");
     }
     *any_address = *any_address && any;

@@ -1,8 +1,8 @@
 /*
-** Files on web servers, in S3 and on the hub, for one connection to SQLite: what may be reached, the
-** settings, what was seen of files, and requests with their redirects, signatures and repeated
-** tries. Used by source.c and paths.c; everything above them sees a source. Without a zt_remote no
-** request is sent. A build with ZT_REMOTE=0 has none of it. Interface to code in remote.c.
+** Files on web servers, in S3 and on the hub, for one connection to SQLite: what may be reached,
+** the settings, and what was seen of files. Used by source.c and paths.c; everything above them
+** sees a source. Without a zt_remote no request is sent. A build with ZT_REMOTE=0 has none of it.
+** Interface to code in remote.c.
 */
 #ifndef ZT_CORE_REMOTE_H
 #define ZT_CORE_REMOTE_H
@@ -104,9 +104,9 @@ void zt_remote_count_retry(zt_remote *r);
 /* The interrupt of the calling thread. */
 const zt_interrupt *zt_remote_interrupt(const zt_remote *r);
 
-/* A small text that was learned, such as a bucket's region or a revision's commit: kind and name say
-** of what. Found is a copy from sqlite3_malloc64(); NULL: nothing was learned, or with `still` not
-** within ttl and not in this statement. */
+/* A small text that was learned, such as a bucket's region or a revision's commit: kind and name
+** say of what. Found is a copy from sqlite3_malloc64(); NULL: nothing was learned, or with `still`
+** not within ttl and not in this statement. */
 void zt_remote_learn(zt_remote *r, const char *kind, const char *name, const char *value);
 char *zt_remote_learned(zt_remote *r, const char *kind, const char *name, bool still);
 

@@ -17,7 +17,8 @@ typedef enum zt_remote_ask {
   ZT_REMOTE_NOTHING,         /* The known state is taken; reads fail if it is another one */
   ZT_REMOTE_STATE,           /* Its state only */
   ZT_REMOTE_CHANGE,          /* Its first bytes, unless the known state is still so */
-  ZT_REMOTE_HEAD             /* Its first bytes, and its last ones if the name says that they matter */
+  ZT_REMOTE_HEAD             /* Its first bytes, and its last ones if its name tells that they
+                             ** matter */
 } zt_remote_ask;
 
 #if ZT_REMOTE
@@ -48,7 +49,7 @@ const char *zt_remote_file_plain_path(const zt_remote_file *f);
 #else
 /* There are no remote files. */
 #define zt_remote_file_close(f) ((void)(f))
-#define zt_remote_file_expect(f, offset, n) ((void)(f))
+#define zt_remote_file_expect(f, offset, n) ((void)(f), (void)(offset), (void)(n))
 #endif
 
 #endif

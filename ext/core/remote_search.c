@@ -16,46 +16,46 @@ bool zt_remote_is_read(const char *url){
 
 /* --- Matching --- */
 
-static size_t remote_part(const char *z){
+static size_t search_far_part(const char *z){
   return strcspn(z, "/");
 }
 
-static bool remote_is_any_depth(const char *pattern){
+static bool search_far_is_any_depth(const char *pattern){
   return strncmp(pattern, "**", 2)==0 && (pattern[2]=='/' || !pattern[2]);
 }
 
 /* Returns whether the key's part of n bytes matches the pattern's part. */
-static bool remote_match_part(const char *pattern, const char *key, size_t n){
+static bool search_far_match_part(const char *pattern, const char *key, size_t n){
   char *name;
   bool matches;
   if( *key=='.' && *pattern!='.' ) return false;
   name = sqlite3_mprintf("%.*s", (int)n, key);
-  matches = name && zt_glob_match(pattern, remote_part(pattern), name);
+  matches = name && zt_glob_match(pattern, search_far_part(pattern), name);
   sqlite3_free(name);
   return matches;
 }
 
-static const char *remote_next(const char *z, size_t n){
+static const char *search_far_next(const char *z, size_t n){
   return z[n] ? z+n+1 : NULL;
 }
 
-/* Both are walked part by part. NULL is their end; behind a `**` the key's parts are passed over one
-** after the other until the rest matches. */
+/* Both are walked part by part. NULL is their end; behind a `**` the key's parts are passed over
+** one after the other until the rest matches. */
 bool zt_remote_match(const char *pattern, const char *key){
   const char *rest = NULL, *from = NULL;   /* The pattern behind the last `**`, and the key there */
   while( key ){
-    const size_t n = remote_part(key);
-    if( pattern && remote_is_any_depth(pattern) ){
-      rest = remote_next(pattern, 2);
+    const size_t n = search_far_part(key);
+    if( pattern && search_far_is_any_depth(pattern) ){
+      rest = search_far_next(pattern, 2);
       from = key;
       if( !rest ) rest = "*";   /* A `**` at the end is every file below */
       pattern = rest;
-    }else if( pattern && remote_match_part(pattern, key, n) ){
-      pattern = remote_next(pattern, remote_part(pattern));
-      key = remote_next(key, n);
+    }else if( pattern && search_far_match_part(pattern, key, n) ){
+      pattern = search_far_next(pattern, search_far_part(pattern));
+      key = search_far_next(key, n);
       if( key || !pattern ) continue;
-    }else if( rest && *from!='.' && remote_next(from, remote_part(from)) ){
-      from = remote_next(from, remote_part(from));
+    }else if( rest && *from!='.' && search_far_next(from, search_far_part(from)) ){
+      from = search_far_next(from, search_far_part(from));
       key = from;
       pattern = rest;
     }else{
@@ -81,7 +81,7 @@ typedef struct remote_search {
 } remote_search;
 
 /* Adds a path if the filter wants it; takes the state. */
-static void remote_add(zt_search *w, const char *path, bool literal, zt_remote_state *state){
+static void search_far_add(zt_search *w, const char *path, bool literal, zt_remote_state *state){
   const zt_paths_filter *filter = w->filter;
   const size_t before = w->out->n;
   if( (!filter->only || strcmp(filter->only, path)==0)
@@ -91,32 +91,33 @@ static void remote_add(zt_search *w, const char *path, bool literal, zt_remote_s
   if( w->out->n==before ) sqlite3_free(state);
 }
 
-static bool remote_is_hidden(const char *key){
-  while( key && *key!='.' ) key = remote_next(key, remote_part(key));
+static bool search_far_is_hidden(const char *key){
+  while( key && *key!='.' ) key = search_far_next(key, search_far_part(key));
   return key!=NULL;
 }
 
 /* Returns whether the search wants a key. */
-static bool remote_wants(const remote_search *s, const char *key){
+static bool search_far_wants(const remote_search *s, const char *key){
   const char *name = strrchr(key, '/');
   name = name ? name+1 : key;
   if( !*name ) return false;   /* A mark for a directory */
   if( s->pattern ) return zt_remote_match(s->pattern, key);
-  return !remote_is_hidden(key+s->nBelow) && (!s->w->filter->files || s->w->filter->files(name));
+  return !search_far_is_hidden(key+s->nBelow)
+      && (!s->w->filter->files || s->w->filter->files(name));
 }
 
-static bool remote_take(void *context, zt_text key, zt_remote_state *state){
+static bool search_far_take(void *context, zt_text key, zt_remote_state *state){
   remote_search *s = context;
   char *path = sqlite3_mprintf("%s%.*s", s->base, (int)key.n, key.z);
   if( !path || !state ) zt_fail_nomem(s->w->err);
   else if( s->pattern && strcmp(path, s->url)==0 ){
     s->found_itself = true;
     zt_paths_clear_from(s->w->out, s->from);
-    remote_add(s->w, path, true, state);
+    search_far_add(s->w, path, true, state);
     state = NULL;
-  }else if( !s->found_itself && remote_wants(s, path+strlen(s->base)) ){
+  }else if( !s->found_itself && search_far_wants(s, path+strlen(s->base)) ){
     s->any = true;
-    remote_add(s->w, path, false, state);
+    search_far_add(s->w, path, false, state);
     state = NULL;
   }
   s->any = s->any || !s->pattern;
@@ -127,14 +128,14 @@ static bool remote_take(void *context, zt_text key, zt_remote_state *state){
 }
 
 /* Lists the keys that begin with a prefix of n bytes of the source's key. */
-static void remote_list(remote_search *s, const char *key, size_t n){
+static void search_far_list(remote_search *s, const char *key, size_t n){
   zt_remote *r = s->w->filter->remote;
   zt_error *err = s->w->err;
   zt_text bucket, whole;
   zt_hub_place place;
   if( s->url[0]=='s' || s->url[0]=='S' ){
     if( zt_s3_split(s->url, &bucket, &whole) ){
-      zt_s3_list(r, bucket, (zt_text){ key, n }, remote_take, s, err);
+      zt_s3_list(r, bucket, (zt_text){ key, n }, search_far_take, s, err);
     }
     return;
   }
@@ -142,19 +143,19 @@ static void remote_list(remote_search *s, const char *key, size_t n){
   if( n>0 ) n--;
   if( !zt_hub_split(s->url, &place) ) return;
   place.path = (zt_text){ key, n };
-  zt_hub_list(r, &place, remote_take, s, err);
+  zt_hub_list(r, &place, search_far_take, s, err);
   /* A pattern below a directory that is not there matches nothing */
   if( err->kind && s->pattern && strstr(err->message, "EntryNotFound") ) zt_error_clear(err);
 }
 
 /* --- Sources --- */
 
-static void remote_add_literal(zt_search *w, const char *url){
+static void search_far_add_literal(zt_search *w, const char *url){
   zt_search_append(w, url, (zt_path){ .literal = true, .regular = true, .action = "open" });
 }
 
 /* Returns where the key of an s3 or hf source begins; 0: it is none. */
-static size_t remote_base(const char *url){
+static size_t search_far_base(const char *url){
   zt_text bucket, key;
   zt_hub_place place;
   if( url[0]=='s' || url[0]=='S' ) return zt_s3_split(url, &bucket, &key) ? (size_t)(key.z-url) : 0;
@@ -167,8 +168,8 @@ static void remote_search_only(remote_search *s, const char *key){
   const size_t n = strlen(s->base);
   if( strncmp(only, s->base, n)!=0 ) return;
   only += n;
-  if( s->url[0]=='s' || s->url[0]=='S' ) remote_list(s, only, strlen(only));
-  else remote_list(s, key, s->pattern ? strcspn(key, "*?[") : s->nBelow);
+  if( s->url[0]=='s' || s->url[0]=='S' ) search_far_list(s, only, strlen(only));
+  else search_far_list(s, key, s->pattern ? strcspn(key, "*?[") : s->nBelow);
 }
 
 /* Adds all files below a directory. *any: something is there. */
@@ -183,19 +184,19 @@ static void remote_search_below(remote_search *s, const char *key, bool *any){
   s->pattern = NULL;
   s->nBelow = strlen(below);
   if( s->w->filter->only ) remote_search_only(s, below);
-  else remote_list(s, below, s->nBelow);
+  else search_far_list(s, below, s->nBelow);
   *any = s->any;
   sqlite3_free(below);
 }
 
-static bool remote_is_file_name(const zt_search *w, const char *key){
+static bool search_far_is_file_name(const zt_search *w, const char *key){
   const char *name = strrchr(key, '/');
   name = name ? name+1 : key;
   return *name && w->filter->files && w->filter->files(name);
 }
 
 /* Takes the first key of a listing, if it is the source itself. */
-static bool remote_take_itself(void *context, zt_text key, zt_remote_state *state){
+static bool search_far_take_itself(void *context, zt_text key, zt_remote_state *state){
   remote_search *s = context;
   const char *own = s->url+strlen(s->base);
   if( zt_text_equal(key, (zt_text){ own, strlen(own) }) && state ){
@@ -210,11 +211,12 @@ static bool remote_take_itself(void *context, zt_text key, zt_remote_state *stat
 
 /* Returns whether a key of S3 exists: it is the first one that begins so. A bucket that may not be
 ** listed does not tell. */
-static bool remote_is_there(remote_search *s, const char *key){
+static bool search_far_is_there(remote_search *s, const char *key){
   zt_error *err = s->w->err;
   zt_text bucket, whole;
   if( (s->url[0]!='s' && s->url[0]!='S') || !zt_s3_split(s->url, &bucket, &whole) ) return false;
-  zt_s3_list(s->w->filter->remote, bucket, (zt_text){ key, strlen(key) }, remote_take_itself, s, err);
+  zt_s3_list(s->w->filter->remote, bucket, (zt_text){ key, strlen(key) }, search_far_take_itself, s,
+             err);
   return s->found_itself;
 }
 
@@ -222,7 +224,7 @@ static bool remote_is_there(remote_search *s, const char *key){
 static void remote_search_either(remote_search *s, const char *key, bool *literal){
   zt_search *w = s->w;
   bool any = false;
-  *literal = remote_is_there(s, key);
+  *literal = search_far_is_there(s, key);
   if( *literal || w->err->rc==SQLITE_NOMEM || w->err->rc==SQLITE_INTERRUPT ) return;
   if( !w->err->rc ) remote_search_below(s, key, &any);
   if( any && !w->err->rc ) return;
@@ -232,7 +234,7 @@ static void remote_search_either(remote_search *s, const char *key, bool *litera
   }
   if( w->err->rc ) return;
   *literal = true;
-  remote_add_literal(w, s->url);
+  search_far_add_literal(w, s->url);
 }
 
 /* A source of s3 or hf, whose keys begin at nBase. */
@@ -245,12 +247,12 @@ static void remote_search_keys(remote_search *s, size_t nBase, bool *literal){
   }else if( zt_glob_is_pattern(key) ){
     s->pattern = key;
     if( s->w->filter->only ) remote_search_only(s, key);
-    else remote_list(s, key, strcspn(key, "*?["));
+    else search_far_list(s, key, strcspn(key, "*?["));
   }else if( !*key || key[strlen(key)-1]=='/' ){
     remote_search_below(s, key, &any);
-  }else if( remote_is_file_name(s->w, key) ){
+  }else if( search_far_is_file_name(s->w, key) ){
     *literal = true;
-    remote_add_literal(s->w, s->url);
+    search_far_add_literal(s->w, s->url);
   }else{
     remote_search_either(s, key, literal);
   }
@@ -259,10 +261,10 @@ static void remote_search_keys(remote_search *s, size_t nBase, bool *literal){
 
 void zt_remote_search(zt_search *w, const char *url, bool *literal){
   const bool web = (url[0]=='h' || url[0]=='H') && (url[1]=='t' || url[1]=='T');
-  const size_t nBase = web ? 0 : remote_base(url);
+  const size_t nBase = web ? 0 : search_far_base(url);
   remote_search s = { .w = w, .url = url, .from = w->out->n };
   *literal = nBase==0;
-  if( nBase==0 ) remote_add_literal(w, url);   /* Opening it reports any fault */
+  if( nBase==0 ) search_far_add_literal(w, url);   /* Opening it reports any fault */
   else remote_search_keys(&s, nBase, literal);
 }
 #else

@@ -228,13 +228,13 @@ static int s3_page(s3_listing *l, zt_error *err){
   char *query = s3_query(l), *next = NULL;
   zt_fetch f = {
     .remote = l->remote, .kind = ZT_FETCH_S3, .name = l->name, .bucket = l->bucket,
-    .key = { "", 0 }, .query = query, .most = S3_PAGE_BYTES
+    .key = { "", 0 }, .what = "list", .query = query, .most = S3_PAGE_BYTES
   };
   char *unused = NULL;
   zt_span page;
   if( !query ) return zt_fail_nomem(err);
   if( zt_fetch_end(&f, err)==SQLITE_OK ){
-    page = (zt_span){ f.http.answer.body ? f.http.answer.body : (const uint8_t*)"", f.http.answer.n };
+    page = zt_fetch_body(&f);
     if( s3_check_page(l, page, &next, err)==SQLITE_OK ){
       zt_s3_read_page(page, s3_take_object, l, &unused, err);
       sqlite3_free(unused);

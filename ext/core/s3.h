@@ -26,8 +26,8 @@ typedef bool zt_s3_object(void *context, zt_text key, zt_remote_state *state);
 int zt_s3_list(zt_remote *r, zt_text bucket, zt_text prefix, zt_s3_object *object, void *context,
                zt_error *err);
 
-/* Reads one page of a listing. *next is the token of the next page, from sqlite3_malloc64(), or NULL
-** at the end. For tests. */
+/* Reads one page of a listing. *next is the token of the next page, from sqlite3_malloc64(), or
+** NULL at the end. For tests. */
 int zt_s3_read_page(zt_span xml, zt_s3_object *object, void *context, char **next, zt_error *err);
 
 #endif

@@ -102,7 +102,9 @@ static void config_open(config_profile *p, zt_error *err){
   *p = (config_profile){ .name = name ? name : "default" };
   p->section = sqlite3_mprintf(strcmp(p->name, "default") ? "profile %s" : "%s", p->name);
   if( !p->section ) zt_fail_nomem(err);
-  if( !err->rc ) p->credentials = config_read("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials", err);
+  if( !err->rc ){
+    p->credentials = config_read("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials", err);
+  }
   if( !err->rc ) p->config = config_read("AWS_CONFIG_FILE", ".aws/config", err);
 }
 

@@ -21,12 +21,12 @@ int zt_s3_config_get(zt_s3_config *out, zt_error *err);
 /* Overwrites the credentials and frees all. */
 void zt_s3_config_clear(zt_s3_config *c);
 
-/* Returns the value of a key in a section of an INI file; n 0: none. The last one of equal keys. For
-** tests. */
+/* Returns the value of a key in a section of an INI file; n 0: none. The last one of equal keys.
+** For tests. */
 zt_text zt_s3_ini(zt_text file, const char *section, const char *key);
 
-/* Reads a small file of text, from sqlite3_malloc64(). NULL if it cannot be read, or memory is short
-** (recorded). */
+/* Reads a small file of text, from sqlite3_malloc64(). NULL if it cannot be read, or memory is
+** short (recorded). */
 char *zt_s3_read_file(const char *path, zt_error *err);
 
 #endif

@@ -5,14 +5,14 @@
 **   page     := { prolog | comment | ws } element { comment | ws }
 **   prolog   := "<?" any "?>"
 **   comment  := "<!--" any "-->"
-**   element  := "<" name { any but quotes and ">" | quoted } ( "/>" | ">" { element | text | comment }
-**               "</" name ws ">" )
+**   element  := "<" name { any but quotes and ">" | quoted }
+**               ( "/>" | ">" { element | text | comment } "</" name ws ">" )
 **   text     := characters other than "<" | "&" ( "amp" | "lt" | "gt" | "quot" | "apos" ) ";"
 **             | "&#" digits ";" | "&#x" hexadecimal digits ";"
 ** The root is a ListBucketResult (AWS, ListObjectsV2). Of its elements these count: EncodingType,
 ** IsTruncated, NextContinuationToken, and Contents with Key, LastModified, ETag and Size. There are
-** at most 16 levels. A document type, other entities, CDATA, an element that is not closed, a key or
-** a size that is not there, and a page that goes on without a token are refused.
+** at most 16 levels. A document type, other entities, CDATA, an element that is not closed, a key
+** or a size that is not there, and a page that goes on without a token are refused.
 */
 #include "core/remote.h"
 
@@ -102,6 +102,7 @@ static bool listing_size(zt_text text, uint64_t *out){
 /* An object is complete. */
 static void listing_deliver(listing *l){
   zt_text key = listing_text(l, LISTING_KEY_FIELD);
+  zt_remote_state *state;
   int64_t modified = INT64_MIN;
   uint64_t size;
   if( !l->has[LISTING_KEY_FIELD] || !listing_size(listing_text(l, LISTING_SIZE), &size) ){
@@ -118,10 +119,9 @@ static void listing_deliver(listing *l){
     return;
   }
   if( !zt_http_date(listing_text(l, LISTING_MODIFIED), &modified) ) modified = INT64_MIN;
-  if( l->object && !l->object(l->context, key, zt_remote_state_new(size, modified,
-                                                                   listing_text(l, LISTING_ETAG))) ){
-    l->object = NULL;
-  }
+  if( !l->object ) return;
+  state = zt_remote_state_new(size, modified, listing_text(l, LISTING_ETAG));
+  if( !l->object(l->context, key, state) ) l->object = NULL;
 }
 
 /* The innermost element is complete. */
@@ -293,7 +293,9 @@ int zt_s3_read_page(zt_span xml, zt_s3_object *object, void *context, char **nex
     else listing_fail(l, "text outside of it");
   }
   if( !err->rc && (!root || l->depth>0) ) listing_fail(l, "it ends too early");
-  if( !err->rc && l->truncated && (!l->next || !*l->next) ) listing_fail(l, "no token of the next page");
+  if( !err->rc && l->truncated && (!l->next || !*l->next) ){
+    listing_fail(l, "no token of the next page");
+  }
   if( !err->rc && l->truncated ){
     *next = l->next;
     l->next = NULL;

@@ -22,8 +22,9 @@ typedef struct zt_sigv4 {
 
 #define ZT_SIGV4_HEADERS 5
 
-/* Writes the headers to send, each `Name: value` from sqlite3_malloc64(), into out, and their number
-** into *n: Authorization, x-amz-content-sha256, x-amz-date, and those of token and requester. */
+/* Writes the headers to send, each `Name: value` from sqlite3_malloc64(), into out, and their
+** number into *n: Authorization, x-amz-content-sha256, x-amz-date, and those of token and
+** requester. */
 int zt_sigv4_sign(const zt_sigv4 *request, char *out[ZT_SIGV4_HEADERS], int *n, zt_error *err);
 
 #define ZT_HMAC_BYTES 32

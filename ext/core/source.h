@@ -79,9 +79,9 @@ static inline const char *zt_source_path(const zt_source *s){
 ** NULL for an image. */
 const char *zt_source_plain_path(const zt_source *s);
 
-/* Returns the path of a file beside it, from sqlite3_malloc64(): its path up to the last name's start
-** or, with stem, up to the dot of its extension, and then the name, which is percent-encoded in a
-** URL of a web server. NULL if memory is short. Not for an image. */
+/* Returns the path of a file beside it, from sqlite3_malloc64(): its path up to the last name's
+** start or, with stem, up to the dot of its extension, and then the name, which is percent-encoded
+** in a URL of a web server. NULL if memory is short. Not for an image. */
 char *zt_source_beside(const zt_source *s, bool stem, zt_text name);
 
 /* Its name in messages. */
@@ -111,8 +111,8 @@ static inline void zt_source_set_shard(zt_source *s){
 ** reason. */
 int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_error *err);
 
-/* Announces that n bytes at the offset will be read, in this order: those of a remote file are asked
-** for ahead. */
+/* Announces that n bytes at the offset will be read, in this order: those of a remote file are
+** asked for ahead. */
 static inline void zt_source_expect(zt_source *s, uint64_t offset, uint64_t n){
   if( s->remote ) zt_remote_file_expect(s->remote, offset, n);
 }

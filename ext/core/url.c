@@ -268,7 +268,7 @@ static bool url_is_public4(const uint8_t *address){
 }
 
 static bool url_is_public6(const uint8_t *address){
-  static const url_range global = { { 0x20 }, 3 };            /* 2000::/3 has all that are assigned */
+  static const url_range global = { { 0x20 }, 3 };            /* 2000::/3 has all so far */
   static const url_range translated = { { 0, 0x64, 0xFF, 0x9B }, 96 };   /* NAT64 */
   static const url_range mapped = { { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF }, 96 };
   static const url_range to4 = { { 0x20, 0x02 }, 16 };        /* 6to4 */

@@ -28,8 +28,8 @@ typedef struct zt_connection {
   zt_pool *pool;             /* Threads while cursors > 0; NULL: none yet. Owned */
 } zt_connection;
 
-/* The type of a pointer to a zt_connection*, which SQL cannot make: zt_threads() of such a value sets
-** the target to its connection. */
+/* The type of a pointer to a zt_connection*, which SQL cannot make: zt_threads() of such a value
+** sets the target to its connection. */
 #define ZT_CONNECTION_POINTER "zt_connection"
 
 #define ZT_THREADS_DEFAULT 16   /* Most threads, unless zt_threads() sets the number */
