@@ -104,6 +104,7 @@ static bool paths_is_url_pattern(const char *url){
       && zt_glob_is_pattern(url);
 }
 
+#if ZT_REMOTE
 /* Returns the scheme of a URL whose files another name reads; *hint says how. NULL for others. */
 static const char *paths_other_scheme(const char *url, const char **hint){
   static const struct { const char *scheme, *hint; } others[] = {
@@ -116,9 +117,12 @@ static const char *paths_other_scheme(const char *url, const char **hint){
   }
   return NULL;
 }
+#endif
 
 static int paths_fail_url(const char *url, zt_error *err){
+#if ZT_REMOTE
   const char *hint;
+#endif
   if( !err->rc ) err->system = EACCES;   /* It may exist */
 #if ZT_REMOTE
   if( zt_remote_is_read(url) ){
