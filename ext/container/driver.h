@@ -164,7 +164,7 @@ typedef struct zt_head_tail_buffer {
 bool zt_driver_wants_tail(zt_span head);
 
 /* Read head and tail of a source into a buffer, or copy them from the builder's prefetched bytes. b
-** may be NULL. The tail of a remote file costs a request: it is read only if a driver looks at it. */
+** may be NULL. The tail of a remote file costs a request: it is read only if a driver wants it. */
 int zt_head_tail_read(zt_source *source, const zt_builder *b, zt_head_tail_buffer *buffer,
                       zt_head_tail *out, zt_error *err);
 

@@ -91,7 +91,7 @@ static void error_append_path(sqlite3_str *out, const char *path){
   const char *at = NULL;
   size_t open;
   for(size_t i=scheme; url && i<host; i++) if( path[i]=='@' ) at = path+i;
-  if( at && sqlite3_strnicmp(path, "hf:", 3)!=0 ){
+  if( at && sqlite3_strnicmp(path, "http", 4)==0 ){
     error_append(out, path, scheme);
     sqlite3_str_appendall(out, "...");
     path = at;

@@ -5,9 +5,7 @@
 #include "core/fetch.h"
 
 #include <stdlib.h>
-#include "core/hub.h"
 #include "core/origins.h"
-#include "core/s3.h"
 
 #define FETCH_SECOND ((int64_t)1000*1000*1000)
 #define FETCH_REDIRECTS 5
@@ -124,15 +122,15 @@ static int fetch_prepare(zt_fetch *f, zt_error *err){
   const char *from = at==f->url ? NULL : f->url;
   zt_url url;
   fetch_drop_try(f);
-  if( f->kind==ZT_FETCH_S3 ){
-    if( zt_s3_prepare(f, &f->sent, err) ) return fetch_deny(err);
+  if( f->scheme && f->scheme->sign ){
+    if( f->scheme->sign(f, &f->sent, err) ) return fetch_deny(err);
     if( zt_url_parse(f->sent, &url, err)
      || fetch_check(f, &url, NULL, err) ) return fetch_deny(err);
   }else{
     if( zt_url_parse(at, &url, err) || fetch_check(f, &url, from, err) ) return fetch_deny(err);
     f->sent = fetch_encode(&url, err);
     if( !f->sent ) return err->rc;
-    if( f->kind==ZT_FETCH_HUB && zt_hub_prepare(f, &url, err) ) return fetch_deny(err);
+    if( f->scheme && f->scheme->authorize(f, &url, err) ) return fetch_deny(err);
   }
   if( fetch_conditions(f, err) ) return err->rc;
   f->http.url = f->sent;
@@ -179,6 +177,10 @@ void zt_fetch_clear(zt_fetch *f){
 
 /* --- Judging an answer --- */
 
+static void fetch_learn(zt_fetch *f){
+  if( f->scheme && f->scheme->learn ) f->scheme->learn(f);
+}
+
 /* Follows a redirect. */
 static fetch_verdict fetch_redirect(zt_fetch *f, zt_error *err){
   const zt_http_answer *a = &f->http.answer;
@@ -202,7 +204,7 @@ static fetch_verdict fetch_redirect(zt_fetch *f, zt_error *err){
     sqlite3_free(target);
     return FETCH_FAILED;
   }
-  if( f->kind==ZT_FETCH_HUB && f->redirects==0 ) zt_hub_learn(f);
+  if( f->redirects==0 ) fetch_learn(f);
   f->redirects++;
   sqlite3_free(f->hop);
   f->hop = target;
@@ -248,7 +250,7 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
   const zt_http_answer *a = &f->http.answer;
   switch( a->status ){
     case 200: case 206:
-      if( f->kind==ZT_FETCH_HUB && f->redirects==0 && (!f->led || f->was_led) ) zt_hub_learn(f);
+      if( f->redirects==0 && (!f->led || f->was_led) ) fetch_learn(f);
       return FETCH_DONE;
     case 304:
       if( f->if_none_match ) return FETCH_DONE;
@@ -266,7 +268,7 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
       return fetch_redirect(f, err);
     default: break;
   }
-  if( f->kind==ZT_FETCH_S3 && f->regions<FETCH_REGIONS && zt_s3_learn_region(f) ){
+  if( f->scheme && f->scheme->move && f->regions<FETCH_REGIONS && f->scheme->move(f) ){
     f->regions++;
     return FETCH_AGAIN;
   }

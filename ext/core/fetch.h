@@ -13,10 +13,27 @@ typedef enum zt_fetch_kind { ZT_FETCH_WEB, ZT_FETCH_S3, ZT_FETCH_HUB } zt_fetch_
 
 #define ZT_FETCH_HEADERS 8
 
+typedef struct zt_fetch zt_fetch;
+struct zt_url;
+
+/* What S3 and the hub have of their own. */
+typedef struct zt_fetch_scheme {
+  /* Makes the URL of a try, from sqlite3_malloc64(), and adds the headers that sign it. NULL: the
+  ** URL is the request's. */
+  int (*sign)(zt_fetch *f, char **url, zt_error *err);
+  /* Adds credentials to a try at this URL. NULL: there are none. */
+  int (*authorize)(zt_fetch *f, const struct zt_url *url, zt_error *err);
+  /* Learns from an answer that it is elsewhere. False if it says nothing new. NULL: never. */
+  bool (*move)(zt_fetch *f);
+  /* Learns from an answer of its own. NULL: nothing. */
+  void (*learn)(zt_fetch *f);
+} zt_fetch_scheme;
+
 /* A request. All zeros but what is set before it begins, and borrowed until it is cleared. */
-typedef struct zt_fetch {
+struct zt_fetch {
   zt_remote *remote;
   zt_fetch_kind kind;
+  const zt_fetch_scheme *scheme;   /* Of S3 and the hub; else NULL */
   const char *url;           /* Of web and hub: where it goes */
   const char *name;          /* Of S3 and hub: the source's name, without a revision, as what may be
                              ** reached lists it */
@@ -41,7 +58,7 @@ typedef struct zt_fetch {
   bool begun;
   int tries, redirects, regions;
   bool was_led;              /* `led` was tried */
-} zt_fetch;
+};
 
 /* Fails if it may not be sent. */
 int zt_fetch_check(zt_fetch *f, zt_error *err);

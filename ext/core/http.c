@@ -28,74 +28,75 @@
 
 /* --- What is used of libcurl, whose numbers are its binary interface --- */
 
-typedef void CURL;
-typedef void CURLM;
+typedef void http_easy;
+typedef void http_multi;
 
 enum {
-  CURLE_OK = 0, CURLE_UNSUPPORTED_PROTOCOL = 1, CURLE_COULDNT_RESOLVE_PROXY = 5,
-  CURLE_COULDNT_RESOLVE_HOST = 6, CURLE_COULDNT_CONNECT = 7, CURLE_WEIRD_SERVER_REPLY = 8,
-  CURLE_HTTP2 = 16, CURLE_PARTIAL_FILE = 18, CURLE_OUT_OF_MEMORY = 27,
-  CURLE_OPERATION_TIMEDOUT = 28, CURLE_GOT_NOTHING = 52, CURLE_SEND_ERROR = 55,
-  CURLE_RECV_ERROR = 56, CURLE_PEER_FAILED_VERIFICATION = 60, CURLE_SSL_CACERT_BADFILE = 77,
-  CURLE_SSL_ISSUER_ERROR = 83, CURLE_SSL_INVALIDCERTSTATUS = 91, CURLE_HTTP2_STREAM = 92
+  HTTP_E_OK = 0, HTTP_E_UNSUPPORTED_PROTOCOL = 1, HTTP_E_COULDNT_RESOLVE_PROXY = 5,
+  HTTP_E_COULDNT_RESOLVE_HOST = 6, HTTP_E_COULDNT_CONNECT = 7, HTTP_E_WEIRD_SERVER_REPLY = 8,
+  HTTP_E_HTTP2 = 16, HTTP_E_PARTIAL_FILE = 18, HTTP_E_OUT_OF_MEMORY = 27,
+  HTTP_E_OPERATION_TIMEDOUT = 28, HTTP_E_GOT_NOTHING = 52, HTTP_E_SEND_ERROR = 55,
+  HTTP_E_RECV_ERROR = 56, HTTP_E_PEER_FAILED_VERIFICATION = 60, HTTP_E_SSL_CACERT_BADFILE = 77,
+  HTTP_E_SSL_ISSUER_ERROR = 83, HTTP_E_SSL_INVALIDCERTSTATUS = 91, HTTP_E_HTTP2_STREAM = 92
 };
 enum {
-  CURLOPT_FOLLOWLOCATION = 52, CURLOPT_NETRC = 51, CURLOPT_HTTPGET = 80, CURLOPT_NOSIGNAL = 99,
-  CURLOPT_BUFFERSIZE = 98, CURLOPT_CONNECTTIMEOUT_MS = 156, CURLOPT_PROTOCOLS = 181,
-  CURLOPT_PATH_AS_IS = 234, CURLOPT_SUPPRESS_CONNECT_HEADERS = 265, CURLOPT_HTTP09_ALLOWED = 285,
-  CURLOPT_QUICK_EXIT = 322, CURLOPT_WRITEDATA = 10001, CURLOPT_URL = 10002, CURLOPT_PROXY = 10004,
-  CURLOPT_USERAGENT = 10018, CURLOPT_HTTPHEADER = 10023, CURLOPT_HEADERDATA = 10029,
-  CURLOPT_CAINFO = 10065, CURLOPT_PRIVATE = 10103, CURLOPT_OPENSOCKETDATA = 10164,
-  CURLOPT_NOPROXY = 10177, CURLOPT_WRITEFUNCTION = 20011, CURLOPT_HEADERFUNCTION = 20079,
-  CURLOPT_OPENSOCKETFUNCTION = 20163
+  HTTP_OPT_FOLLOWLOCATION = 52, HTTP_OPT_NETRC = 51, HTTP_OPT_HTTPGET = 80, HTTP_OPT_NOSIGNAL = 99,
+  HTTP_OPT_BUFFERSIZE = 98, HTTP_OPT_CONNECTTIMEOUT_MS = 156, HTTP_OPT_PROTOCOLS = 181,
+  HTTP_OPT_PATH_AS_IS = 234, HTTP_OPT_SUPPRESS_CONNECT_HEADERS = 265, HTTP_OPT_HTTP09_ALLOWED = 285,
+  HTTP_OPT_QUICK_EXIT = 322, HTTP_OPT_WRITEDATA = 10001, HTTP_OPT_URL = 10002,
+  HTTP_OPT_PROXY = 10004,
+  HTTP_OPT_USERAGENT = 10018, HTTP_OPT_HTTPHEADER = 10023, HTTP_OPT_HEADERDATA = 10029,
+  HTTP_OPT_CAINFO = 10065, HTTP_OPT_PRIVATE = 10103, HTTP_OPT_OPENSOCKETDATA = 10164,
+  HTTP_OPT_NOPROXY = 10177, HTTP_OPT_WRITEFUNCTION = 20011, HTTP_OPT_HEADERFUNCTION = 20079,
+  HTTP_OPT_OPENSOCKETFUNCTION = 20163
 };
-enum { CURLINFO_PRIVATE = 0x100000+21, CURLINFO_RESPONSE_CODE = 0x200000+2 };
-enum { CURLMOPT_MAXCONNECTS = 6 };
-enum { CURLMSG_DONE = 1 };
-#define CURLPROTO_HTTP_HTTPS 3L
-#define CURL_GLOBAL_DEFAULT 3L
-#define CURL_SOCKET_BAD (-1)
-#define CURL_VERSION_MIN 0x074200u   /* 7.66 */
+enum { HTTP_INFO_PRIVATE = 0x100000+21, HTTP_INFO_RESPONSE_CODE = 0x200000+2 };
+enum { HTTP_MULTI_OPT_MAXCONNECTS = 6 };
+enum { HTTP_MSG_DONE = 1 };
+#define HTTP_PROTO_HTTP_HTTPS 3L
+#define HTTP_LIB_GLOBAL_DEFAULT 3L
+#define HTTP_LIB_SOCKET_BAD (-1)
+#define HTTP_LIB_VERSION_MIN 0x074200u   /* 7.66 */
 
-typedef struct curl_message {
+typedef struct http_message {
   int msg;
-  CURL *easy;
+  http_easy *easy;
   union { void *whatever; int result; } data;
-} curl_message;
+} http_message;
 
-typedef struct curl_version_data {
+typedef struct http_version {
   int age;
   const char *version;
   unsigned int version_num;
-} curl_version_data;
+} http_version;
 
-typedef struct curl_socket_address {
+typedef struct http_address {
   int family, socktype, protocol;
   unsigned int addrlen;
   uint8_t addr[];            /* A sockaddr */
-} curl_socket_address;
+} http_address;
 
 static struct {
   int (*global_init)(long flags);
-  curl_version_data *(*version_info)(int age);
-  CURL *(*easy_init)(void);
-  int (*easy_setopt)(CURL *easy, int option, ...);
-  int (*easy_getinfo)(CURL *easy, int info, ...);
-  void (*easy_reset)(CURL *easy);
-  void (*easy_cleanup)(CURL *easy);
+  http_version *(*version_info)(int age);
+  http_easy *(*easy_init)(void);
+  int (*easy_setopt)(http_easy *easy, int option, ...);
+  int (*easy_getinfo)(http_easy *easy, int info, ...);
+  void (*easy_reset)(http_easy *easy);
+  void (*easy_cleanup)(http_easy *easy);
   void *(*slist_append)(void *list, const char *text);
   void (*slist_free_all)(void *list);
-  CURLM *(*multi_init)(void);
-  int (*multi_setopt)(CURLM *multi, int option, ...);
-  int (*multi_add_handle)(CURLM *multi, CURL *easy);
-  int (*multi_remove_handle)(CURLM *multi, CURL *easy);
-  int (*multi_perform)(CURLM *multi, int *running);
-  int (*multi_poll)(CURLM *multi, void *fds, unsigned int n, int ms, int *ready);
-  int (*multi_wakeup)(CURLM *multi);   /* 7.68; NULL: none */
-  curl_message *(*multi_info_read)(CURLM *multi, int *left);
-  int (*multi_cleanup)(CURLM *multi);
+  http_multi *(*multi_init)(void);
+  int (*multi_setopt)(http_multi *multi, int option, ...);
+  int (*multi_add_handle)(http_multi *multi, http_easy *easy);
+  int (*multi_remove_handle)(http_multi *multi, http_easy *easy);
+  int (*multi_perform)(http_multi *multi, int *running);
+  int (*multi_poll)(http_multi *multi, void *fds, unsigned int n, int ms, int *ready);
+  int (*multi_wakeup)(http_multi *multi);   /* 7.68; NULL: none */
+  http_message *(*multi_info_read)(http_multi *multi, int *left);
+  int (*multi_cleanup)(http_multi *multi);
   char name[64];
-} curl;
+} http_curl;
 
 #define HTTP_SYMBOLS(X) \
   X(global_init) X(version_info) X(easy_init) X(easy_setopt) X(easy_getinfo) X(easy_reset) \
@@ -104,13 +105,14 @@ static struct {
   X(multi_cleanup)
 
 static bool http_load_from(void *library){
-  const curl_version_data *version;
-#define HTTP_SYMBOL(f) if( !zt_net_symbol(library, "curl_" #f, &curl.f) ) return false;
+  const http_version *version;
+#define HTTP_SYMBOL(f) if( !zt_net_symbol(library, "curl_" #f, &http_curl.f) ) return false;
   HTTP_SYMBOLS(HTTP_SYMBOL)
-  (void)zt_net_symbol(library, "curl_multi_wakeup", &curl.multi_wakeup);
-  version = curl.version_info(0);
-  if( version->version_num<CURL_VERSION_MIN || curl.global_init(CURL_GLOBAL_DEFAULT) ) return false;
-  sqlite3_snprintf(sizeof(curl.name), curl.name, "libcurl %s", version->version);
+  (void)zt_net_symbol(library, "curl_multi_wakeup", &http_curl.multi_wakeup);
+  version = http_curl.version_info(0);
+  if( version->version_num<HTTP_LIB_VERSION_MIN
+   || http_curl.global_init(HTTP_LIB_GLOBAL_DEFAULT) ) return false;
+  sqlite3_snprintf(sizeof(http_curl.name), http_curl.name, "libcurl %s", version->version);
   return true;
 }
 
@@ -136,7 +138,7 @@ static bool http_load(void){
 }
 
 const char *zt_http_library(void){
-  return http_loaded==1 ? curl.name : NULL;
+  return http_loaded==1 ? http_curl.name : NULL;
 }
 
 /* --- State --- */
@@ -149,7 +151,7 @@ typedef struct http_transfer {
   struct http_transfer *next, *before;   /* In the queue, or among the active ones */
   http_state state;
   bool cancelled;            /* It must end */
-  CURL *easy;                /* Active */
+  http_easy *easy;                /* Active */
   void *headers;             /* libcurl's list */
   int64_t last;              /* When the last byte came */
   bool refused;              /* An address was not allowed */
@@ -178,8 +180,8 @@ struct zt_http {
   int64_t process;           /* That has the multi handle */
   uint64_t requests, bytes;
   /* The driver's: */
-  CURLM *multi;              /* NULL: none yet */
-  CURL *easy[HTTP_EASY];     /* Not in use */
+  http_multi *multi;              /* NULL: none yet */
+  http_easy *easy[HTTP_EASY];     /* Not in use */
   int nEasy;
   int64_t drove;             /* When it last drove */
 };
@@ -203,8 +205,8 @@ void zt_http_free(zt_http *h){
   assert( !h->queue.first && (!h->active.first || !http_is_ours(h)) );
   if( h->multi && http_is_ours(h) ){
     zt_net_hold_signals(&signals);
-    while( h->nEasy>0 ) curl.easy_cleanup(h->easy[--h->nEasy]);
-    curl.multi_cleanup(h->multi);
+    while( h->nEasy>0 ) http_curl.easy_cleanup(h->easy[--h->nEasy]);
+    http_curl.multi_cleanup(h->multi);
     zt_net_release_signals(&signals);
   }
   zt_monitor_free(h->monitor);
@@ -250,7 +252,7 @@ static size_t http_on_body(char *p, size_t size, size_t n, void *context){
   n *= size;
   t->last = zt_os_elapsed();
   if( !t->body.begun ){
-    curl.easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    http_curl.easy_getinfo(t->easy, HTTP_INFO_RESPONSE_CODE, &status);
     zt_http_body_begin(&t->body, t->r, (int)status);
   }
   return zt_http_body_add(&t->body, t->r, (const uint8_t*)p, n) ? n : 0;
@@ -265,14 +267,14 @@ static size_t http_on_header(char *p, size_t size, size_t n, void *context){
 
 /* Opens a socket only if the address may be connected to: the name may lead anywhere, and
 ** elsewhere than the last time. */
-static int http_on_socket(void *context, int purpose, curl_socket_address *address){
+static int http_on_socket(void *context, int purpose, http_address *address){
   http_transfer *t = context;
   uint8_t bytes[16];
   const size_t n = zt_net_address(address->addr, bytes);
   (void)purpose;
   if( !t->r->any_address && !t->r->proxy && !zt_address_is_public(bytes, n) ){
     t->refused = true;
-    return CURL_SOCKET_BAD;
+    return HTTP_LIB_SOCKET_BAD;
   }
   return zt_net_socket(address->family, address->socktype, address->protocol);
 }
@@ -288,7 +290,7 @@ static bool http_set_headers(http_transfer *t){
   for(size_t i=0; i<sizeof(own)/sizeof(*own)+ZT_HTTP_HEADERS; i++){
     const size_t k = i-sizeof(own)/sizeof(*own);
     const char *text = i<sizeof(own)/sizeof(*own) ? own[i] : r->header[k];
-    void *longer = text ? curl.slist_append(t->headers, text) : t->headers;
+    void *longer = text ? http_curl.slist_append(t->headers, text) : t->headers;
     if( text && !longer ) return false;
     t->headers = longer;
   }
@@ -297,41 +299,41 @@ static bool http_set_headers(http_transfer *t){
 
 static bool http_set_options(http_transfer *t){
   const zt_http_request *r = t->r;
-  CURL *e = t->easy;
+  http_easy *e = t->easy;
   int bad = 0;
-  bad |= curl.easy_setopt(e, CURLOPT_URL, r->url);
-  bad |= curl.easy_setopt(e, CURLOPT_PATH_AS_IS, 1L);
-  bad |= curl.easy_setopt(e, CURLOPT_PROTOCOLS, CURLPROTO_HTTP_HTTPS);
-  bad |= curl.easy_setopt(e, CURLOPT_HTTPGET, 1L);
-  bad |= curl.easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
-  bad |= curl.easy_setopt(e, CURLOPT_HTTPHEADER, t->headers);
-  bad |= curl.easy_setopt(e, CURLOPT_USERAGENT, HTTP_AGENT);
-  bad |= curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-  bad |= curl.easy_setopt(e, CURLOPT_HTTP09_ALLOWED, 0L);
-  bad |= curl.easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  bad |= curl.easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)(r->timeout/HTTP_MS));
-  bad |= curl.easy_setopt(e, CURLOPT_PROXY, r->proxy ? r->proxy : "");   /* "": whatever the
-                                                                         ** environment says */
-  bad |= curl.easy_setopt(e, CURLOPT_NOPROXY, "");
-  bad |= curl.easy_setopt(e, CURLOPT_WRITEFUNCTION, http_on_body);
-  bad |= curl.easy_setopt(e, CURLOPT_WRITEDATA, t);
-  bad |= curl.easy_setopt(e, CURLOPT_HEADERFUNCTION, http_on_header);
-  bad |= curl.easy_setopt(e, CURLOPT_HEADERDATA, t);
-  bad |= curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, http_on_socket);
-  bad |= curl.easy_setopt(e, CURLOPT_OPENSOCKETDATA, t);
-  bad |= curl.easy_setopt(e, CURLOPT_PRIVATE, t);
-  if( r->ca ) bad |= curl.easy_setopt(e, CURLOPT_CAINFO, r->ca);
-  (void)curl.easy_setopt(e, CURLOPT_BUFFERSIZE, 256L<<10);
-  (void)curl.easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);   /* 7.87: do not wait for a resolver */
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_URL, r->url);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_PATH_AS_IS, 1L);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_PROTOCOLS, HTTP_PROTO_HTTP_HTTPS);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_HTTPGET, 1L);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_FOLLOWLOCATION, 0L);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_HTTPHEADER, t->headers);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_USERAGENT, HTTP_AGENT);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_NOSIGNAL, 1L);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_HTTP09_ALLOWED, 0L);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_CONNECTTIMEOUT_MS, (long)(r->timeout/HTTP_MS));
+  /* "": none, whatever the environment says */
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_PROXY, r->proxy ? r->proxy : "");
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_NOPROXY, "");
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_WRITEFUNCTION, http_on_body);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_WRITEDATA, t);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_HEADERFUNCTION, http_on_header);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_HEADERDATA, t);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_OPENSOCKETFUNCTION, http_on_socket);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_OPENSOCKETDATA, t);
+  bad |= http_curl.easy_setopt(e, HTTP_OPT_PRIVATE, t);
+  if( r->ca ) bad |= http_curl.easy_setopt(e, HTTP_OPT_CAINFO, r->ca);
+  (void)http_curl.easy_setopt(e, HTTP_OPT_BUFFERSIZE, 256L<<10);
+  (void)http_curl.easy_setopt(e, HTTP_OPT_QUICK_EXIT, 1L);   /* 7.87: do not wait for a resolver */
   return bad==0;
 }
 
 /* Makes the multi handle, which threads that do not drive may wake. */
 static bool http_make_multi(zt_http *h){
-  CURLM *multi = h->multi;
+  http_multi *multi = h->multi;
   if( multi ) return true;
-  multi = curl.multi_init();
-  if( multi ) (void)curl.multi_setopt(multi, CURLMOPT_MAXCONNECTS, HTTP_KEPT);
+  multi = http_curl.multi_init();
+  if( multi ) (void)http_curl.multi_setopt(multi, HTTP_MULTI_OPT_MAXCONNECTS, HTTP_KEPT);
   zt_monitor_enter(h->monitor);
   h->multi = multi;
   zt_monitor_leave(h->monitor);
@@ -342,20 +344,20 @@ static bool http_make_multi(zt_http *h){
 static bool http_start(zt_http *h, http_transfer *t){
   if( !http_make_multi(h) ) return false;
   t->last = zt_os_elapsed();
-  t->easy = h->nEasy>0 ? h->easy[--h->nEasy] : curl.easy_init();
+  t->easy = h->nEasy>0 ? h->easy[--h->nEasy] : http_curl.easy_init();
   return t->easy && http_set_headers(t) && http_set_options(t)
-      && curl.multi_add_handle(h->multi, t->easy)==0;
+      && http_curl.multi_add_handle(h->multi, t->easy)==0;
 }
 
 /* Takes a transfer back from libcurl. */
 static void http_stop(zt_http *h, http_transfer *t){
   if( t->easy ){
-    (void)curl.multi_remove_handle(h->multi, t->easy);
-    curl.easy_reset(t->easy);
+    (void)http_curl.multi_remove_handle(h->multi, t->easy);
+    http_curl.easy_reset(t->easy);
     if( h->nEasy<HTTP_EASY ) h->easy[h->nEasy++] = t->easy;
-    else curl.easy_cleanup(t->easy);
+    else http_curl.easy_cleanup(t->easy);
   }
-  curl.slist_free_all(t->headers);
+  http_curl.slist_free_all(t->headers);
   t->easy = NULL;
   t->headers = NULL;
 }
@@ -363,16 +365,16 @@ static void http_stop(zt_http *h, http_transfer *t){
 static zt_http_outcome http_outcome_of(const http_transfer *t, int result){
   if( t->body.stopped ) return t->body.outcome;
   switch( result ){
-    case CURLE_OK: return ZT_HTTP_ANSWERED;
-    case CURLE_OUT_OF_MEMORY: return ZT_HTTP_NO_MEMORY;
-    case CURLE_COULDNT_RESOLVE_HOST: case CURLE_COULDNT_RESOLVE_PROXY: return ZT_HTTP_NO_NAME;
-    case CURLE_OPERATION_TIMEDOUT: return ZT_HTTP_TIMEOUT;
-    case CURLE_SSL_CACERT_BADFILE: return ZT_HTTP_BAD_CA;
-    case CURLE_PEER_FAILED_VERIFICATION: case CURLE_SSL_ISSUER_ERROR:
-    case CURLE_SSL_INVALIDCERTSTATUS: return ZT_HTTP_BAD_CERTIFICATE;
-    case CURLE_UNSUPPORTED_PROTOCOL: case CURLE_WEIRD_SERVER_REPLY: return ZT_HTTP_NOT_HTTP;
-    case CURLE_PARTIAL_FILE: case CURLE_GOT_NOTHING: case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR: case CURLE_HTTP2: case CURLE_HTTP2_STREAM: return ZT_HTTP_CUT;
+    case HTTP_E_OK: return ZT_HTTP_ANSWERED;
+    case HTTP_E_OUT_OF_MEMORY: return ZT_HTTP_NO_MEMORY;
+    case HTTP_E_COULDNT_RESOLVE_HOST: case HTTP_E_COULDNT_RESOLVE_PROXY: return ZT_HTTP_NO_NAME;
+    case HTTP_E_OPERATION_TIMEDOUT: return ZT_HTTP_TIMEOUT;
+    case HTTP_E_SSL_CACERT_BADFILE: return ZT_HTTP_BAD_CA;
+    case HTTP_E_PEER_FAILED_VERIFICATION: case HTTP_E_SSL_ISSUER_ERROR:
+    case HTTP_E_SSL_INVALIDCERTSTATUS: return ZT_HTTP_BAD_CERTIFICATE;
+    case HTTP_E_UNSUPPORTED_PROTOCOL: case HTTP_E_WEIRD_SERVER_REPLY: return ZT_HTTP_NOT_HTTP;
+    case HTTP_E_PARTIAL_FILE: case HTTP_E_GOT_NOTHING: case HTTP_E_SEND_ERROR:
+    case HTTP_E_RECV_ERROR: case HTTP_E_HTTP2: case HTTP_E_HTTP2_STREAM: return ZT_HTTP_CUT;
     default: return t->refused ? ZT_HTTP_REFUSED_ADDRESS : ZT_HTTP_NO_CONNECTION;
   }
 }
@@ -380,7 +382,7 @@ static zt_http_outcome http_outcome_of(const http_transfer *t, int result){
 /* Ends a transfer: its answer is complete, and the threads that wait for it wake. */
 static void http_end(zt_http *h, http_transfer *t, zt_http_outcome outcome){
   long status = 0;
-  if( t->easy ) curl.easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+  if( t->easy ) http_curl.easy_getinfo(t->easy, HTTP_INFO_RESPONSE_CODE, &status);
   http_stop(h, t);
   zt_http_body_end(&t->body, t->r, (int)status, outcome);
   zt_monitor_enter(h->monitor);
@@ -442,14 +444,14 @@ static void http_end_late(zt_http *h){
 
 /* Ends what libcurl finished. Returns whether there was something. */
 static bool http_end_done(zt_http *h){
-  curl_message *m;
+  http_message *m;
   bool any = false;
   int left;
-  while( h->multi && (m = curl.multi_info_read(h->multi, &left))!=NULL ){
+  while( h->multi && (m = http_curl.multi_info_read(h->multi, &left))!=NULL ){
     http_transfer *t = NULL;
     const int result = m->data.result;
-    if( m->msg!=CURLMSG_DONE ) continue;
-    curl.easy_getinfo(m->easy, CURLINFO_PRIVATE, &t);
+    if( m->msg!=HTTP_MSG_DONE ) continue;
+    http_curl.easy_getinfo(m->easy, HTTP_INFO_PRIVATE, &t);
     http_end(h, t, http_outcome_of(t, result));
     any = true;
   }
@@ -463,10 +465,10 @@ static void http_drive(zt_http *h){
   zt_net_hold_signals(&signals);
   http_start_queued(h);
   if( h->multi ){
-    (void)curl.multi_perform(h->multi, &running);
+    (void)http_curl.multi_perform(h->multi, &running);
     if( !http_end_done(h) && h->active.first ){
-      (void)curl.multi_poll(h->multi, NULL, 0, curl.multi_wakeup ? HTTP_TURN : HTTP_TURN_DEAF,
-                            NULL);
+      (void)http_curl.multi_poll(h->multi, NULL, 0,
+                                 http_curl.multi_wakeup ? HTTP_TURN : HTTP_TURN_DEAF, NULL);
     }
   }
   http_end_late(h);
@@ -489,7 +491,7 @@ static void http_check_process(zt_http *h){
 
 /* Has the thread that drives look at the queues. h's lock is held. */
 static void http_wake_driver(zt_http *h){
-  if( h->driven && h->multi && curl.multi_wakeup ) (void)curl.multi_wakeup(h->multi);
+  if( h->driven && h->multi && http_curl.multi_wakeup ) (void)http_curl.multi_wakeup(h->multi);
 }
 
 void zt_http_begin(zt_http *h, zt_http_request *r){

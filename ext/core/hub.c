@@ -145,7 +145,8 @@ static char *hub_token(zt_error *err){
   return text;
 }
 
-int zt_hub_prepare(zt_fetch *f, const zt_url *url, zt_error *err){
+/* Adds the token, if the URL is the hub's. */
+static int hub_authorize(zt_fetch *f, const zt_url *url, zt_error *err){
   sqlite3_str *out = sqlite3_str_new(NULL);
   char *endpoint, *token = NULL;
   zt_url hub;
@@ -164,11 +165,14 @@ int zt_hub_prepare(zt_fetch *f, const zt_url *url, zt_error *err){
   return err->rc;
 }
 
-void zt_hub_learn(zt_fetch *f){
+/* Keeps the digest that the hub's own answer states of a file. */
+static void hub_learn(zt_fetch *f){
   const zt_http_answer *a = &f->http.answer;
   memcpy(f->etag, *a->linked_etag ? a->linked_etag : a->etag, sizeof(f->etag));
   if( a->status>=300 && !*a->linked_etag && !*a->etag ) f->etag[0] = 0;
 }
+
+const zt_fetch_scheme zt_hub_scheme = { .authorize = hub_authorize, .learn = hub_learn };
 
 /* --- Pages --- */
 
@@ -317,7 +321,8 @@ int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt
   char *key = hub_revision_key(place);
   char *known = key ? zt_remote_learned(r, "commit", key, true) : NULL;
   char *api = NULL, *url = NULL, commit[HUB_COMMIT+1];
-  zt_fetch f = { .remote = r, .kind = ZT_FETCH_HUB, .name = name, .what = "open",
+  zt_fetch f = { .remote = r, .kind = ZT_FETCH_HUB, .scheme = &zt_hub_scheme, .name = name,
+                 .what = "open",
                  .most = HUB_REVISION };
   if( !key ) zt_fail_nomem(err);
   if( err->rc || known || hub_is_commit(place->revision) ) goto end;
@@ -363,7 +368,8 @@ static char *hub_tree_url(zt_remote *r, const zt_hub_place *place){
 static int hub_page(zt_remote *r, char **url, const char *name, zt_text directory,
                     zt_hub_file *file, void *context, zt_error *err){
   zt_fetch f = {
-    .remote = r, .kind = ZT_FETCH_HUB, .name = name, .url = *url, .what = "list", .most = HUB_PAGE
+    .remote = r, .kind = ZT_FETCH_HUB, .scheme = &zt_hub_scheme, .name = name, .url = *url,
+    .what = "list", .most = HUB_PAGE
   };
   hub_check check = { .directory = directory };
   char *next = NULL;

@@ -31,11 +31,7 @@ char *zt_hub_name(const zt_hub_place *place);
 ** sqlite3_malloc64(). NULL if memory is short. */
 char *zt_hub_url(zt_remote *r, const zt_hub_place *place);
 
-/* Adds the token to a try, if its URL is the hub's. */
-int zt_hub_prepare(zt_fetch *f, const zt_url *url, zt_error *err);
-
-/* Keeps the digest that the hub's own answer states of a file. */
-void zt_hub_learn(zt_fetch *f);
+extern const zt_fetch_scheme zt_hub_scheme;
 
 /* Asks which commit a revision is, unless that is known: it stays so for ttl and for a statement.
 ** name is zt_hub_name()'s. */

@@ -15,12 +15,6 @@ static int paths_compare(const void *unused, const void *a, const void *b){
   return strcmp(((const zt_path*)a)->z, ((const zt_path*)b)->z);
 }
 
-static void paths_free(zt_path *path){
-  sqlite3_free(path->z);
-  sqlite3_free(path->remote);
-  *path = (zt_path){ 0 };
-}
-
 /* Sorts the paths from index `from` on and drops duplicates. */
 static void paths_sort(zt_paths *p, size_t from, const zt_interrupt *interrupt, zt_error *err){
   const zt_sort_by by = {
@@ -30,7 +24,7 @@ static void paths_sort(zt_paths *p, size_t from, const zt_interrupt *interrupt, 
   if( p->n==from ) return;
   zt_sort(p->a+from, p->n-from, &by, err);
   for(size_t i=from+1; i<p->n; i++){
-    if( strcmp(p->a[n].z, p->a[i].z)==0 ) paths_free(&p->a[i]);
+    if( strcmp(p->a[n].z, p->a[i].z)==0 ) zt_search_free_path(&p->a[i]);
     else p->a[++n] = p->a[i];
   }
   p->n = n+1;
@@ -70,7 +64,7 @@ static void paths_drop_repeated(zt_paths *p, const zt_interrupt *interrupt, zt_e
         first = places[i];
         continue;
       }
-      paths_free(places[i]);
+      zt_search_free_path(places[i]);
     }
     for(size_t i=0; i<p->n; i++) if( p->a[i].z ) p->a[n++] = p->a[i];
     p->n = n;
@@ -78,12 +72,8 @@ static void paths_drop_repeated(zt_paths *p, const zt_interrupt *interrupt, zt_e
   sqlite3_free(places);
 }
 
-void zt_paths_clear_from(zt_paths *p, size_t n){
-  while( p->n>n ) paths_free(&p->a[--p->n]);
-}
-
 void zt_paths_clear(zt_paths *p){
-  zt_paths_clear_from(p, 0);
+  zt_search_drop(p, 0);
   sqlite3_free(p->a);
   *p = (zt_paths){ 0 };
 }

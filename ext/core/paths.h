@@ -69,9 +69,6 @@ typedef struct zt_paths_filter {
 int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *out, zt_error *err);
 void zt_paths_clear(zt_paths *p);
 
-/* Drops the paths from index n on. */
-void zt_paths_clear_from(zt_paths *p, size_t n);
-
 /* Sorts the paths bytewise. */
 int zt_paths_sort(zt_paths *p, const zt_interrupt *interrupt, zt_error *err);
 

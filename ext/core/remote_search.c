@@ -112,7 +112,7 @@ static bool search_far_take(void *context, zt_text key, zt_remote_state *state){
   if( !path || !state ) zt_fail_nomem(s->w->err);
   else if( s->pattern && strcmp(path, s->url)==0 ){
     s->found_itself = true;
-    zt_paths_clear_from(s->w->out, s->from);
+    zt_search_drop(s->w->out, s->from);
     search_far_add(s->w, path, true, state);
     state = NULL;
   }else if( !s->found_itself && search_far_wants(s, path+strlen(s->base)) ){

@@ -49,7 +49,7 @@ static int s3_find_region(const zt_fetch *f, zt_s3_config *config, zt_error *err
   return zt_fail_remote(err, "denied", "AWS_REGION is no region");
 }
 
-bool zt_s3_learn_region(zt_fetch *f){
+static bool s3_learn_region(zt_fetch *f){
   const char *region = f->http.answer.region;
   zt_error unused = ZT_ERROR_NONE;
   zt_s3_config config;
@@ -142,7 +142,7 @@ static int s3_sign(zt_fetch *f, const zt_s3_config *config, const char *url, zt_
   return err->rc;
 }
 
-int zt_s3_prepare(zt_fetch *f, char **url, zt_error *err){
+static int s3_prepare(zt_fetch *f, char **url, zt_error *err){
   zt_s3_config config;
   *url = NULL;
   if( zt_s3_config_get(&config, err) ) return err->rc;
@@ -154,6 +154,8 @@ int zt_s3_prepare(zt_fetch *f, char **url, zt_error *err){
   zt_s3_config_clear(&config);
   return err->rc;
 }
+
+const zt_fetch_scheme zt_s3_scheme = { .sign = s3_prepare, .move = s3_learn_region };
 
 /* --- Listings --- */
 
@@ -227,8 +229,8 @@ static int s3_check_page(s3_listing *l, zt_span page, char **next, zt_error *err
 static int s3_page(s3_listing *l, zt_error *err){
   char *query = s3_query(l), *next = NULL;
   zt_fetch f = {
-    .remote = l->remote, .kind = ZT_FETCH_S3, .name = l->name, .bucket = l->bucket,
-    .key = { "", 0 }, .what = "list", .query = query, .most = S3_PAGE_BYTES
+    .remote = l->remote, .kind = ZT_FETCH_S3, .scheme = &zt_s3_scheme, .name = l->name,
+    .bucket = l->bucket, .key = { "", 0 }, .what = "list", .query = query, .most = S3_PAGE_BYTES
   };
   char *unused = NULL;
   zt_span page;

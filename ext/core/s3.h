@@ -12,11 +12,7 @@
 /* Splits a source. False if it has no valid bucket. key is "" for the bucket itself. */
 bool zt_s3_split(const char *source, zt_text *bucket, zt_text *key);
 
-/* Makes the URL of a try, from sqlite3_malloc64(), and adds the headers that sign it. */
-int zt_s3_prepare(zt_fetch *f, char **url, zt_error *err);
-
-/* Learns from an answer that the bucket is in another region. False if it says nothing new. */
-bool zt_s3_learn_region(zt_fetch *f);
+extern const zt_fetch_scheme zt_s3_scheme;
 
 /* Receives an object of a listing; the key is borrowed. The state is sqlite3_malloc64()'s, and
 ** taken. Returns false to end the listing. */

@@ -23,7 +23,13 @@ def refusal(url):
     scheme, shown = url.partition("://")[0], url.replace("\n", "\\n")
     if "?" in shown:
         shown = shown[:shown.index("?") + 1] + "..."
-    return f"ztensor: {shown}: a URL of scheme '{scheme}' is not read: sources are files of this machine, copy it here first"
+    how = {"gs": "is not read: use s3:// with AWS_ENDPOINT_URL=https://storage.googleapis.com and HMAC keys",
+           "az": "is not read: use https:// with a signed URL"}
+    if scheme.lower() in ("http", "https", "s3", "hf"):
+        said = "is read only by the entry point sqlite3_ztensor_remote_init, which is not loaded"
+    else:
+        said = how.get(scheme.lower(), "is not read: sources are files of this machine, copy it here first")
+    return f"ztensor: {shown}: a URL of scheme '{scheme}' {said}"
 
 
 def test_every_table_and_function_is_here(db):
