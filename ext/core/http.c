@@ -458,15 +458,15 @@ static bool http_end_done(zt_http *h){
   return any;
 }
 
-/* Makes progress with all transfers, and waits a little if there is none. */
-static void http_drive(zt_http *h){
+/* Makes progress with all transfers, and waits a little if there is none and it may. */
+static void http_drive(zt_http *h, bool waits){
   zt_net_signals signals;
   int running;
   zt_net_hold_signals(&signals);
   http_start_queued(h);
   if( h->multi ){
     (void)http_curl.multi_perform(h->multi, &running);
-    if( !http_end_done(h) && h->active.first ){
+    if( !http_end_done(h) && h->active.first && waits ){
       (void)http_curl.multi_poll(h->multi, NULL, 0,
                                  http_curl.multi_wakeup ? HTTP_TURN : HTTP_TURN_DEAF, NULL);
     }
@@ -548,9 +548,23 @@ static void http_turn(zt_http *h, const http_transfer *t){
   }
   h->driven = true;
   zt_monitor_leave(h->monitor);
-  http_drive(h);
+  http_drive(h, true);
   zt_monitor_enter(h->monitor);
   h->driven = false;
+}
+
+void zt_http_poke(zt_http *h){
+  bool drives;
+  zt_monitor_enter(h->monitor);
+  drives = !h->driven && h->active.first && http_is_ours(h);
+  if( drives ) h->driven = true;
+  zt_monitor_leave(h->monitor);
+  if( !drives ) return;
+  http_drive(h, false);
+  zt_monitor_enter(h->monitor);
+  h->driven = false;
+  http_hand_over(h);
+  zt_monitor_leave(h->monitor);
 }
 
 int zt_http_wait(zt_http *h, zt_http_request *r, const zt_interrupt *interrupt, zt_error *err){
@@ -568,15 +582,6 @@ int zt_http_wait(zt_http *h, zt_http_request *r, const zt_interrupt *interrupt, 
     }
   }
   return SQLITE_OK;
-}
-
-bool zt_http_ended(zt_http *h, zt_http_request *r){
-  bool ended = true;
-  if( !r->transfer ) return true;
-  zt_monitor_enter(h->monitor);
-  ended = r->transfer->state==HTTP_ENDED;
-  zt_monitor_leave(h->monitor);
-  return ended;
 }
 
 void zt_http_cancel(zt_http *h, zt_http_request *r){

@@ -91,8 +91,9 @@ void zt_http_begin(zt_http *h, zt_http_request *r);
 /* Waits until it ended. Returns SQLITE_OK, or SQLITE_INTERRUPT (recorded): it was cancelled. */
 int zt_http_wait(zt_http *h, zt_http_request *r, const zt_interrupt *interrupt, zt_error *err);
 
-/* Returns whether a request that began has ended. */
-bool zt_http_ended(zt_http *h, zt_http_request *r);
+/* Lets requests that are under way make progress, if no thread does, without waiting: for a thread
+** that computes between its reads. */
+void zt_http_poke(zt_http *h);
 
 /* Ends a request that began, and waits for that. */
 void zt_http_cancel(zt_http *h, zt_http_request *r);

@@ -343,6 +343,7 @@ static size_t remote_file_copy_block(zt_remote_file *f, remote_block *b, uint64_
   const size_t from = (size_t)(offset-b->offset), most = b->n-from;
   size_t copied = 0;
   remote_block *useless;
+  if( b->of ) zt_http_poke(zt_remote_http(f->remote));
   remote_file_finish_block(f, b, err);
   if( !err->rc && b->state==REMOTE_BLOCK_READY ){
     copied = n<most ? n : most;
