@@ -48,7 +48,6 @@ typedef struct zt_http_answer {
   int retry_after;           /* Seconds; -1: none */
   char etag[ZT_HTTP_ETAG];   /* As stated; "": none */
   char linked_etag[ZT_HTTP_ETAG];   /* X-Linked-Etag of the hub */
-  uint64_t linked_size;      /* X-Linked-Size; UINT64_MAX: none */
   char region[ZT_HTTP_WORD]; /* x-amz-bucket-region */
   char word[ZT_HTTP_WORD];   /* The server's short code, of letters and digits; "": none */
   char *location;            /* Owned; NULL: none */

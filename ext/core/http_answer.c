@@ -9,7 +9,7 @@
 
 void zt_http_answer_init(zt_http_answer *a){
   memset(a, 0, sizeof(*a));
-  a->total = a->linked_size = UINT64_MAX;
+  a->total = UINT64_MAX;
   a->modified = INT64_MIN;
   a->retry_after = -1;
 }
@@ -195,8 +195,6 @@ static bool answer_header(zt_http_body *b, zt_http_answer *a, zt_text name, zt_t
   else if( answer_is(name, "link") ) return answer_link(a, value);
   else if( answer_is(name, "x-linked-etag") ){
     answer_copy(value, a->linked_etag, sizeof(a->linked_etag));
-  }else if( answer_is(name, "x-linked-size") ){
-    if( !answer_uint(value, &i, &a->linked_size) || i!=value.n ) a->linked_size = UINT64_MAX;
   }else if( answer_is(name, "x-amz-bucket-region") ){
     answer_copy(value, a->region, sizeof(a->region));
   }else if( answer_is(name, "x-error-code") ) answer_copy(value, a->word, sizeof(a->word));

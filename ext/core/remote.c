@@ -213,10 +213,6 @@ zt_remote_state *zt_remote_state_copy(const zt_remote_state *state){
   return s;
 }
 
-bool zt_remote_state_same(const zt_remote_state *a, const zt_remote_state *b){
-  return a->size==b->size && a->modified==b->modified && strcmp(a->etag, b->etag)==0;
-}
-
 bool zt_remote_state_is_strong(const zt_remote_state *state){
   return state->nEtag>0 && strncmp(state->etag, "W/", 2)!=0;
 }

@@ -72,9 +72,6 @@ typedef struct zt_remote_state {
 zt_remote_state *zt_remote_state_new(uint64_t size, int64_t modified, zt_text etag);
 zt_remote_state *zt_remote_state_copy(const zt_remote_state *state);
 
-/* Returns whether two states show the same content, as far as they tell. */
-bool zt_remote_state_same(const zt_remote_state *a, const zt_remote_state *b);
-
 /* Returns whether its ETag tells two contents apart for certain. */
 bool zt_remote_state_is_strong(const zt_remote_state *state);
 

@@ -67,7 +67,6 @@ struct zt_remote_file {
   char *url, *name;          /* Of web and hub; of S3 and hub */
   zt_text bucket, key;       /* In path */
   zt_remote_state *state;
-  bool unchanged;
   uint8_t *image;            /* All of it; owned, NULL: it is read in ranges */
   zt_monitor *monitor;       /* Guards the members below */
   bool wired;                /* An answer came, which the next ones must equal: */
@@ -82,7 +81,6 @@ struct zt_remote_file {
 
 zt_remote *zt_remote_file_remote(const zt_remote_file *f){ return f->remote; }
 const zt_remote_state *zt_remote_file_state(const zt_remote_file *f){ return f->state; }
-bool zt_remote_file_is_unchanged(const zt_remote_file *f){ return f->unchanged; }
 
 const char *zt_remote_file_plain_path(const zt_remote_file *f){
   return f->plain;
@@ -497,7 +495,6 @@ static int remote_file_take_head(zt_remote_file *f, zt_fetch *fetch, const zt_re
                           zt_error *err){
   if( zt_fetch_end(fetch, err) ) return err->rc;
   if( fetch->http.answer.status==304 ){
-    f->unchanged = true;
     f->state = zt_remote_state_new(known->size, known->modified,
                                    (zt_text){ known->etag, known->nEtag });
     if( !f->state ) return zt_fail_nomem(err);
@@ -533,8 +530,7 @@ static int remote_file_open_head(zt_remote_file *f, const zt_remote_state *known
                           zt_error *err){
   const bool small = known && known->size>0 && known->size<=2*REMOTE_FILE_HEAD;
   const bool has_tail = ask==ZT_REMOTE_HEAD && !small && remote_file_has_tail(f);
-  zt_fetch head = remote_file_fetch(f, 0, ask==ZT_REMOTE_STATE ? 1
-                                          : small ? known->size : REMOTE_FILE_HEAD);
+  zt_fetch head = remote_file_fetch(f, 0, small ? known->size : REMOTE_FILE_HEAD);
   zt_fetch tail = remote_file_fetch(f, 0, REMOTE_FILE_HEAD);
   head.most = REMOTE_FILE_WHOLE;
   if( ask==ZT_REMOTE_CHANGE && known->nEtag ) head.if_none_match = known->etag;

@@ -15,7 +15,6 @@ typedef struct zt_remote_file zt_remote_file;
 /* What opening asks the server for. */
 typedef enum zt_remote_ask {
   ZT_REMOTE_NOTHING,         /* The known state is taken; reads fail if it is another one */
-  ZT_REMOTE_STATE,           /* Its state only */
   ZT_REMOTE_CHANGE,          /* Its first bytes, unless the known state is still so */
   ZT_REMOTE_HEAD             /* Its first bytes, and its last ones if its name tells that they
                              ** matter */
@@ -30,9 +29,6 @@ void zt_remote_file_close(zt_remote_file *f);
 
 /* Its state, which lives as long as the file. */
 const zt_remote_state *zt_remote_file_state(const zt_remote_file *f);
-
-/* After ZT_REMOTE_CHANGE: returns whether the known state is still so. Nothing was read then. */
-bool zt_remote_file_is_unchanged(const zt_remote_file *f);
 
 /* Copies n bytes at offset, which the file has. err->shard is set for messages, if needed. */
 int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, size_t n,
