@@ -98,7 +98,7 @@ def hub_server(serve, monkeypatch):
     """The hub, and the store that it redirects to, which is another origin: .server, .store, .face, .origin; .allowed has
     both."""
     face = Hub()
-    server, store = serve(face), serve(face.store, address="127.0.0.2")
+    server, store = serve(face), serve(face.store)
     face.store_origin = store.origin
     monkeypatch.setenv("HF_ENDPOINT", server.origin)
     return SimpleNamespace(server=server, store=store, face=face, origin=server.origin, allowed=(server, store))

@@ -44,6 +44,7 @@ class S3:
         self.buckets = {name.replace("_", "-"): bucket for name, bucket in buckets.items()}
         self.keys = {ACCESS: (SECRET, None)}
         self.moved = "400"       # The answer to another region: S3's 400, or 301
+        self.heads = False       # Whether HEAD is answered
         self.suffix = None       # ".s3.us-east-1.amazonaws.com": the bucket is in the name of the host
 
     def bucket(self, name):
@@ -72,7 +73,7 @@ class S3:
         return name, key
 
     def answer(self, request):
-        if request.method != "GET":
+        if request.method != "GET" and not (self.heads and request.method == "HEAD"):
             raise signature.Refused(405, "MethodNotAllowed")
         name, key = self.split(request)
         bucket = self.buckets.get(name)
@@ -91,7 +92,9 @@ class S3:
             return self.list(request, name, bucket)
         if key not in bucket.files:
             raise signature.Refused(*((404, "NoSuchKey") if bucket.listable else (403, "AccessDenied")))
-        answer = serve(request, bucket.files[key])
+        answer = serve(dataclasses.replace(request, method="GET"), bucket.files[key])
+        if request.method == "HEAD":
+            return Answer(answer.status, answer.headers, length=len(answer.body))
         if answer.status == 416:
             return self.error(request, 416, "InvalidRange", headers={"Content-Range": answer.headers["Content-Range"]})
         if answer.status == 412:

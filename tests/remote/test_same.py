@@ -5,7 +5,7 @@ import urllib.parse
 import pytest
 
 import corpus
-from conftest import FORMATS
+from corpus import FORMATS
 from files import Files
 from support import rows
 
