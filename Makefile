@@ -49,7 +49,7 @@ STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS) $(LITTLE) -DZT_STREAM_PIECE='((si
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
 .PHONY: all help deps deps-machines deps-torch deps-packages deps-browser demo test test-c objects unit oom replay sql sql-odd \
-  sql-even faults warnings analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop \
+  sql-even remote faults warnings analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop \
   hosts random amalgamation test-s390x test-arm64 test-armhf windows threads tsan soak bench bench-table install wheel wheels npm deb \
   test-page test-browser test-spark test-packages clean
 
@@ -90,7 +90,7 @@ demo: all                           ## audit a small collection of real files in
 # The C tests one after the other, also with -j: they share objects. So does faults, a part of sql: objects come first
 test: all                           ## run the whole test suite
 	$(SIDE_BY_SIDE) objects
-	$(SIDE_BY_SIDE) test-c sql
+	$(SIDE_BY_SIDE) test-c sql remote
 
 test-c:
 	@for t in unit oom replay; do $(MAKE) --no-print-directory $$t || exit 1; done
@@ -172,6 +172,9 @@ sql-odd:
 sql-even:
 	$(PYTHON) -m pytest -q $$(ls tests/sql/test_*.py | sed -n 'n;p')
 
+remote: all                         ## run the tests of remote sources, over servers on loopback
+	$(PYTHON) -m pytest -q tests/remote
+
 build/faults.so: tests/faults/faults.c Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(WARN) -O2 -fPIC -shared $(CPPFLAGS) -o $@ $< -ldl
@@ -238,6 +241,7 @@ asan-c:
 SQL_TESTS ?= tests/sql
 asan-sql: build/faults.so
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS)" $(PYTHON) -m pytest -q $(SQL_TESTS)
+	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS)" $(PYTHON) -m pytest -q tests/remote
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS) $(CURDIR)/build/faults.so" \
 	  $(PYTHON) -m pytest -q tests/faults
 

@@ -80,8 +80,7 @@ char *zt_hub_name(const zt_hub_place *place){
 
 /* --- URLs --- */
 
-/* Appends the endpoint without a slash at its end. */
-static void hub_put_endpoint(sqlite3_str *out){
+void zt_hub_put_endpoint(sqlite3_str *out){
   const char *z = getenv("HF_ENDPOINT");
   size_t n;
   if( !z || !*z ) z = HUB_ENDPOINT;
@@ -114,7 +113,7 @@ static void hub_put_revision(sqlite3_str *out, zt_remote *r, const zt_hub_place 
 
 char *zt_hub_url(zt_remote *r, const zt_hub_place *place){
   sqlite3_str *out = sqlite3_str_new(NULL);
-  hub_put_endpoint(out);
+  zt_hub_put_endpoint(out);
   if( !hub_is_models(place) ) sqlite3_str_appendf(out, "/%.*s", (int)place->type.n, place->type.z);
   sqlite3_str_appendf(out, "/%.*s/resolve/", (int)place->repo.n, place->repo.z);
   hub_put_revision(out, r, place);
@@ -150,7 +149,7 @@ static int hub_authorize(zt_fetch *f, const zt_url *url, zt_error *err){
   sqlite3_str *out = sqlite3_str_new(NULL);
   char *endpoint, *token = NULL;
   zt_url hub;
-  hub_put_endpoint(out);
+  zt_hub_put_endpoint(out);
   endpoint = sqlite3_str_finish(out);
   if( !endpoint ) return zt_fail_nomem(err);
   if( zt_url_parse(endpoint, &hub, err)==SQLITE_OK && zt_url_same_origin(&hub, url) ){
@@ -311,7 +310,7 @@ static void hub_read_commit(zt_span json, char out[HUB_COMMIT+1]){
 
 static char *hub_api(const zt_hub_place *place, const char *what){
   sqlite3_str *out = sqlite3_str_new(NULL);
-  hub_put_endpoint(out);
+  zt_hub_put_endpoint(out);
   sqlite3_str_appendf(out, "/api/%.*s/%.*s/%s/", (int)place->type.n, place->type.z,
                       (int)place->repo.n, place->repo.z, what);
   return sqlite3_str_finish(out);

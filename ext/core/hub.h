@@ -27,6 +27,9 @@ bool zt_hub_split(const char *source, zt_hub_place *out);
 ** NULL if memory is short. */
 char *zt_hub_name(const zt_hub_place *place);
 
+/* Appends the hub's origin, as HF_ENDPOINT has it, without a slash at its end. */
+void zt_hub_put_endpoint(sqlite3_str *out);
+
 /* Returns the URL of a file, of the commit that its revision is as far as that is known, from
 ** sqlite3_malloc64(). NULL if memory is short. */
 char *zt_hub_url(zt_remote *r, const zt_hub_place *place);

@@ -17,8 +17,8 @@
 
 /* Families of functions. Each is an array that ends with a NULL name. */
 #define ZT_FUNCTIONS(X) \
-  X(absolute) X(blob) X(dense) X(hash) X(content_id) X(fingerprint) X(manifest) X(threads) \
-  X(version)
+  X(absolute) X(blob) X(dense) X(endpoint) X(hash) X(content_id) X(fingerprint) X(manifest) \
+  X(threads) X(version)
 
 /* Families of the entry point of remote sources. */
 #define ZT_REMOTE_FUNCTIONS(X) X(remote)

@@ -43,7 +43,7 @@ static const char *const of_file[] = {
   "SELECT zt_manifest(?1)",
   "SELECT zt_content_id(?1)",
   "SELECT zt_fingerprint(?1) WHERE NOT EXISTS (SELECT 1 FROM zt_objects(?1, 'skip') WHERE elements>=100000)",
-  "SELECT zt_version(), zt_threads(), zt_host('box'), zt_host(), zt_absolute('a.zt') WHERE EXISTS (SELECT 1 FROM zt_files WHERE source = ?1)",
+  "SELECT zt_version(), zt_threads(), zt_host('box'), zt_host(), zt_absolute('a.zt'), zt_endpoint('a.zt') WHERE EXISTS (SELECT 1 FROM zt_files WHERE source = ?1)",
 };
 
 static const char *const of_object[] = {

@@ -87,8 +87,9 @@ track optuna-4 write_optuna.py optuna==4.9.0 sqlalchemy==2.1.9
 track optuna-5 write_optuna.py optuna==5.0.0 sqlalchemy==2.1.9
 track sacred write_sacred.py sacred==0.8.7 sqlalchemy==2.1.9
 
-# A server of S3
+# Servers of S3. versitygw, which verifies signatures, takes minutes to build
 environment moto 'moto[s3,server]==5.2.5' boto3==1.44.8
+[ -e "$build/gateway/versitygw" ] || GOBIN="$PWD/$build/gateway" go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
 
 # Tools that browse a catalog
 environment datasette datasette==0.65.5

@@ -57,6 +57,7 @@ static const oom_case cases[] = {
   /* Every function */
   { .sql = "SELECT zt_version()" },
   { .sql = "SELECT zt_host('box'), zt_host(), zt_host(NULL), zt_absolute('" TREE "'), zt_absolute('" TREE "/none/none.zt'), zt_absolute('" TREE "/*.zt')" },
+  { .sql = "SELECT zt_endpoint('" TREE "'), zt_endpoint('https://Host:8443/x.zt'), zt_endpoint('s3://b/x.zt'), zt_endpoint('hf://o/m/x.zt')" },
   { .sql = "SELECT zt_absolute('[\"" TREE "\", \"none.zt\", \"~/none\"]'), zt_absolute('file:///%61.zt')" },
   { .sql = "SELECT zt_absolute('[\"[\\\"a\\\"]\"]')", .error = "a list of sources cannot be an element of a list" },
   { .sql = "SELECT zt_manifest('" V12 "hand_attributes.zt')" },

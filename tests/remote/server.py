@@ -246,8 +246,8 @@ class Server:
                 piece = body[at:at + PIECE]
                 if self.line:
                     self.line.carry(len(piece))
+                request.sent += len(piece)   # Before a client can have it, and ask
                 connection.sendall(b"%x\r\n%b\r\n" % (len(piece), piece) if answer.chunked else piece)
-                request.sent += len(piece)
             if answer.chunked and answer.then == "keep":
                 connection.sendall(b"0\r\n\r\n")
         else:
@@ -267,6 +267,8 @@ class Server:
 def parse(head, connection):
     first, *lines = head.split("\r\n")
     method, target, _ = first.split(" ")
+    if target.startswith("http://"):   # Of a proxy
+        target = "/" + target[len("http://"):].partition("/")[2]
     headers = {}
     for line in lines:
         name, _, value = line.partition(":")
@@ -314,7 +316,7 @@ class Proxy:
                 head += more
             request = parse(head.partition(b"\r\n\r\n")[0].decode("latin-1"), 0)
             self.log.append(request)
-            authority = request.target if request.method == "CONNECT" else urllib.parse.urlsplit(request.target).netloc
+            authority = request.target if request.method == "CONNECT" else request.headers["host"]
             server = self.servers.get(authority)
             if server is None:
                 connection.sendall(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")

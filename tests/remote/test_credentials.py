@@ -25,7 +25,7 @@ def bare(bucket_server, monkeypatch):
 
 def reads(db, source="s3://models/m.zt"):
     (error, kind), = rows(db, "SELECT error, error_kind FROM zt_files(?)", source)
-    assert kind in (None, "denied"), error
+    assert kind in (None, "denied") or "InvalidToken" in error, error
     return kind is None
 
 
@@ -62,7 +62,7 @@ aws_session_token = {SESSION}
         bare.bucket.region = region
         bare.server.log.clear()
         assert reads(remote(bare.server)), profile
-        assert [r.status for r in bare.server.log] == [206]
+        assert {r.status for r in bare.server.log} == {206}
     monkeypatch.setenv("AWS_PROFILE", "none")
     assert not reads(remote(bare.server))
     monkeypatch.delenv("AWS_PROFILE")
@@ -210,7 +210,7 @@ def test_a_plain_proxy(web, remote, monkeypatch):
     with Proxy({"models.test": web}) as proxy:
         monkeypatch.setenv("http_proxy", proxy.origin)
         assert reads(remote("http://models.test"), "http://models.test/m.zt")
-        assert [r.target for r in proxy.log][:1] == ["http://models.test/m.zt"]
+        assert proxy.log and {(r.target, r.headers["host"]) for r in proxy.log} == {("/m.zt", "models.test")}
         # Names are checked, which the proxy resolves
         assert not reads(remote("http://other.test"), "http://models.test/m.zt")
         monkeypatch.setenv("no_proxy", "127.0.0.1")

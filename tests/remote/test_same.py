@@ -29,9 +29,11 @@ OF_SOUND = {
     "fingerprint": "SELECT zt_fingerprint(?)",
 }
 OF_SOUND["bytes"] = "SELECT object, component, hash, digest_status, length(stored), stored FROM zt_components(?, 'skip')"
-OF_OBJECT = {"dense": "SELECT zt_dense(?1, ?2)", "rows": "SELECT * FROM zt_rows(?1, ?2)", "elements": "SELECT position, coords, value FROM zt_elements(?1, ?2)"}
+OF_OBJECT = {"dense": "SELECT zt_dense(?1, ?2)", "rows": "SELECT * FROM zt_rows(?1, ?2) LIMIT 500", "elements": "SELECT position, coords, value FROM zt_elements(?1, ?2) LIMIT 500"}
 # A file that is not there is told by each system in its own words
-MISSING = re.compile(r"No such file or directory|404 Not Found|404(?: \w+)?")
+MISSING = re.compile(r"cannot open: No such file or directory|HTTP status 404(?:[,: ]+(?:\w+))?")
+# A shard named `.` is a directory here, and there a URL without a file
+NAMED = {("onnx/hostile/external-directory.onnx", "zt_check")}
 
 
 def attempt(db, sql, *arguments):
@@ -80,7 +82,8 @@ def compare(db, local, prefix, encode=False):
         name = str(path.relative_to(FORMATS))
         source = prefix + (urllib.parse.quote(name) if encode else name)
         here, there = local(path), everything(db, source, prefix, path in GOLDEN)
-        differences += [(name, key, here[key], there.get(key)) for key in here if repr(here[key]) != repr(there.get(key))]
+        differences += [(name, key, here[key], there.get(key)) for key in here
+                        if (name, key) not in NAMED and repr(here[key]) != repr(there.get(key))]
         read += here["zt_files"][0][10] is None
     return differences, read
 
@@ -98,14 +101,14 @@ def test_there_are_files_of_all_formats():
 
 def test_http(serve, remote, local):
     server = serve(Files(formats=FORMATS))
-    same(remote(server), local, server.origin + "/formats/", encode=True)
+    same(remote(server, ttl=3600), local, server.origin + "/formats/", encode=True)
     assert {request.method for request in server.log} == {"GET"}
 
 
 def test_https(serve, remote, local, authority, tls, monkeypatch):
     monkeypatch.setenv("CURL_CA_BUNDLE", authority.bundle)
     server = serve(Files(formats=FORMATS), tls=tls)
-    same(remote(server), local, server.origin + "/formats/", encode=True)
+    same(remote(server, ttl=3600), local, server.origin + "/formats/", encode=True)
 
 
 def fill(put):
@@ -117,7 +120,7 @@ def fill(put):
 
 def test_s3(bucket_server, remote, local):
     fill(lambda name, data: bucket_server.bucket.put("formats/" + name, data))
-    same(remote("s3://models", bucket_server.server), local, "s3://models/formats/")
+    same(remote(bucket_server.server, ttl=3600), local, "s3://models/formats/")
     assert all("authorization" in request.headers for request in bucket_server.server.log)
 
 
@@ -125,7 +128,7 @@ def test_the_hub(hub_server, remote, local):
     files = {}
     fill(files.__setitem__)
     hub_server.face.repository("org/model").commit(files)
-    same(remote(*hub_server.allowed), local, "hf://org/model/")
+    same(remote(*hub_server.allowed, ttl=3600), local, "hf://org/model/")
 
 
 def test_a_pattern_gives_the_rows_of_all_its_files(bucket_server, hub_server, remote, local):

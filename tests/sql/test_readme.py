@@ -135,6 +135,7 @@ def test_the_reference_has_every_function_with_its_arguments():
     for call in re.findall(r"`(zt_\w+\(.*?\))`(?=, `| \|)", WRITTEN["functions"]):
         documented.setdefault(call.partition("(")[0], set()).update(counts(call))
     actual = {}
+    rows(db, "SELECT load_extension(?, 'sqlite3_ztensor_remote_init')", EXTENSION)
     for name, n in rows(db, "SELECT name, narg FROM pragma_function_list WHERE name LIKE 'zt@_%' ESCAPE '@'"):
         actual.setdefault(name, set()).add(n)
     assert len(actual) > 10 and documented == actual

@@ -36,7 +36,7 @@ def test_every_table_and_function_is_here(db):
     tables = {name for name, in rows(db, "SELECT name FROM pragma_module_list WHERE name LIKE 'zt_%'")}
     assert tables == {*TABLES, "zt_given", "zt_rules"}
     functions = {name for name, in rows(db, "SELECT name FROM pragma_function_list WHERE name LIKE 'zt_%'")}
-    assert functions == {call.partition("(")[0] for call in FUNCTIONS} | {"zt_host", "zt_threads", "zt_version"}
+    assert functions == {call.partition("(")[0] for call in FUNCTIONS} | {"zt_endpoint", "zt_host", "zt_threads", "zt_version"}
 
 
 @pytest.mark.parametrize("url", URLS + WEB + PATTERNS)
