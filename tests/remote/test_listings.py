@@ -211,10 +211,10 @@ def test_keys_that_were_not_asked_for_are_no_rows(bucket_server, model, remote):
     bucket_server.server.when("", Answer(200, {}, page("elsewhere/a.zt", "d/../a.zt", "../d/a.zt", "/d/a.zt")))
     db = remote(bucket_server.server, *model.allowed)
     for source in ("s3://models/d/*.zt", "s3://models/d/**/*.zt", "s3://models/d/"):
-        assert rows(db, "SELECT path FROM zt_files(?) WHERE error IS NULL OR error_kind <> 'missing'", source) == []
+        assert "another prefix" in refused(db, source)
     listed = [{"type": "file", "path": path, "size": 3, "oid": "x"} for path in ("../m.zt", "sub/../m.zt", "/m.zt", "sub/../../m.zt")]
     model.server.when("/tree/", Answer(200, {}, json.dumps(listed).encode()))
-    assert rows(db, "SELECT path FROM zt_files('hf://org/model/**/*.zt')") == []
+    refused(db, "hf://org/model/**/*.zt")
 
 
 def test_a_listing_in_a_circle(bucket_server, remote):
