@@ -73,9 +73,9 @@ def theirs(*words: str) -> Sample:
     return lazily(lambda: program(venv("remote", "remote-requirements.txt") / "bin" / "python", HERE / "remote_py.py", *words))
 
 
-def headers_s3() -> tuple[Sample, Sample]:
+def headers_s3(*threads: str) -> tuple[Sample, Sample]:
     found = servers()
-    return reaching(found, ours(TOTALS.format("s3://models/headers/"))), reaching(found, theirs("arrow", "headers"))
+    return reaching(found, ours(TOTALS.format("s3://models/headers/"))), reaching(found, theirs("arrow", "headers", *threads))
 
 
 def headers_requests() -> tuple[Sample, Sample]:
@@ -121,7 +121,9 @@ def digest_arrow() -> tuple[Sample, Sample]:
 AWAY = "30 ms away"
 MEASUREMENTS = [
     Measurement("remote-headers-limit", f"1,000 safetensors in S3, {AWAY}", "count(*), sum(length)", "round trips / 32", "ms", 1.6, headers_limit),
-    Measurement("remote-headers-arrow", f"1,000 safetensors in S3, {AWAY}", "count(*), sum(length)", "pyarrow", "ms", 0.2, headers_s3),
+    Measurement("remote-headers-arrow", f"1,000 safetensors in S3, {AWAY}", "count(*), sum(length)", "pyarrow, its threads", "ms", 0.2, headers_s3),
+    Measurement("remote-headers-arrow-32", f"1,000 safetensors in S3, {AWAY}", "count(*), sum(length)", "pyarrow, 32 threads", "ms", None,
+                lambda: headers_s3("32")),
     Measurement("remote-headers-requests", f"1,000 safetensors in S3, {AWAY}", "requests", "pyarrow", "requests", 0.34, headers_requests),
     Measurement("remote-headers-hub", f"100 safetensors of the hub, {AWAY}", "count(*), sum(length)", "huggingface_hub", "ms", 0.2, headers_hub),
     Measurement("remote-keys-arrow", f"10,000 keys of S3, {AWAY}", "path, size, etag", "pyarrow", "ms", None, keys),

@@ -1,7 +1,7 @@
 """Headers of safetensors files by other libraries: pyarrow's S3, huggingface_hub.
 
-    remote_py.py arrow PREFIX   of all files below s3://models/PREFIX, with 32 threads
-    remote_py.py hub NAME       of all files of a repository, with 32 threads
+    remote_py.py arrow PREFIX [THREADS]   of all files below s3://models/PREFIX, with as many threads as pyarrow has by itself, or so many
+    remote_py.py hub NAME       of all files of a model, by the library's own function
     remote_py.py list PREFIX    the number of keys below s3://models/PREFIX, by pyarrow
     remote_py.py digest         the sha256 of the tensor in s3://models/large.safetensors, by pyarrow
 
@@ -18,8 +18,6 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-WORKERS = 32
-
 
 def arrow():
     from pyarrow import fs
@@ -27,9 +25,10 @@ def arrow():
     return fs.S3FileSystem(endpoint_override=authority, scheme=scheme, region="us-east-1")
 
 
-def of_arrow(prefix: str) -> list[int]:
-    from pyarrow import fs, set_io_thread_count
-    set_io_thread_count(WORKERS)
+def of_arrow(prefix: str, threads: str = "") -> list[int]:
+    from pyarrow import fs, io_thread_count, set_io_thread_count
+    if threads:
+        set_io_thread_count(int(threads))
     system = arrow()
     paths = [info.path for info in system.get_file_info(fs.FileSelector(f"models/{prefix}"))]
 
@@ -38,21 +37,15 @@ def of_arrow(prefix: str) -> list[int]:
             size, = struct.unpack("<Q", file.read_at(8, 0))
             return count(json.loads(file.read_at(size, 8)))
 
-    with ThreadPoolExecutor(WORKERS) as pool:
+    with ThreadPoolExecutor(io_thread_count()) as pool:
         return total(pool.map(header, paths))
 
 
 def of_hub(name: str) -> list[int]:
     import huggingface_hub
     api = huggingface_hub.HfApi(endpoint=os.environ["HF_ENDPOINT"])
-    paths = [path for path in api.list_repo_files(name) if path.endswith(".safetensors")]
-
-    def header(path: str) -> list[int]:
-        found = api.parse_safetensors_file_metadata(name, path)
-        return [len(found.tensors), sum(one.data_offsets[1] - one.data_offsets[0] for one in found.tensors.values())]
-
-    with ThreadPoolExecutor(WORKERS) as pool:
-        return total(pool.map(header, paths))
+    files = api.get_safetensors_metadata(name).files_metadata.values()
+    return total([len(file.tensors), sum(one.data_offsets[1] - one.data_offsets[0] for one in file.tensors.values())] for file in files)
 
 
 def count(header: dict) -> list[int]:

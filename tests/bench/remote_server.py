@@ -35,15 +35,18 @@ def header(tensors: dict[str, int]) -> bytes:
     return struct.pack("<Q", len(text)) + text
 
 
+def names(number: int) -> list[str]:
+    return [f"model.layers.{i}.mlp.down_proj.weight.{number}" for i in range(TENSORS)]
+
+
 def small(number: int) -> bytes:
-    tensors = {f"model.layers.{i}.mlp.down_proj.weight.{number}": 256 for i in range(TENSORS)}
-    return header(tensors) + bytes(256 * TENSORS)
+    return header(dict.fromkeys(names(number), 256)) + bytes(256 * TENSORS)
 
 
 def main() -> None:
     latency, rate = map(float, sys.argv[1:])
     face, hub = s3.S3(), Hub()
-    face.heads = True   # Others ask by HEAD, too
+    face.heads = hub.heads = True   # Others ask by HEAD, too
     bucket = face.bucket("models")
     for i in range(FILES):
         bucket.put(f"headers/{i:05}.safetensors", small(i), etag=f'"{i}"')
@@ -53,7 +56,9 @@ def main() -> None:
     large = mmap.mmap(-1, len(head) + GIB, mmap.MAP_PRIVATE)   # Zeros, which take no memory
     large[:len(head)] = head
     bucket.put("large.safetensors", large, etag='"large"')
-    hub.repository("org/model").commit({f"{i:05}.safetensors": small(i) for i in range(OF_THE_HUB)})
+    files = {f"model-{i + 1:05}-of-{OF_THE_HUB:05}.safetensors": i for i in range(OF_THE_HUB)}
+    index = {"metadata": {}, "weight_map": {tensor: name for name, i in files.items() for tensor in names(i)}}
+    hub.repository("org/model").commit({"model.safetensors.index.json": json.dumps(index).encode(), **{name: small(i) for name, i in files.items()}})
     servers = [Server(one, latency=latency, rate=rate or None) for one in (face, hub, hub.store)]
     hub.store_origin = servers[2].origin
     print(json.dumps([server.origin for server in servers]), flush=True)

@@ -39,12 +39,16 @@ class Hub:
         self.store = Store(self)
         self.store_origin = None  # Where large files are redirected to; None: they come from the hub
         self.page = PAGE
+        self.heads = False        # Whether HEAD is answered
         self.cached = True        # Small files are redirected to a path of the hub's own cache
 
     def repository(self, name, kind="models"):
         return self.repositories.setdefault(f"{kind}/{name}", Repository())
 
     def __call__(self, request):
+        if self.heads and request.method == "HEAD":
+            answer = self(dataclasses.replace(request, method="GET"))
+            return Answer(answer.status, answer.headers, length=len(answer.body))
         if request.method != "GET":
             return Answer(405)
         authorization = request.headers.get("authorization")
