@@ -25,6 +25,7 @@ class Bucket:
     space: str = "+"                # A space in a listing of encoding-type=url; some servers say %20
     encodes: bool = True            # Whether it reads encoding-type
     page: int = PAGE
+    late: bool = False              # Keys come before what is said of all of them
 
     def put(self, key, data, **how):
         self.files[key] = File(data, **how)
@@ -156,19 +157,20 @@ class S3:
             else:
                 prefixes.append(common)
                 last = common
-        body = ['<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">',
-                f"<Name>{escape(name)}</Name><Prefix>{shown(prefix)}</Prefix><KeyCount>{len(listed) + len(prefixes)}</KeyCount>",
+        body = [f"<Name>{escape(name)}</Name><Prefix>{shown(prefix)}</Prefix><KeyCount>{len(listed) + len(prefixes)}</KeyCount>",
                 f"<MaxKeys>{limit}</MaxKeys>", "<EncodingType>url</EncodingType>" if url else "",
                 f"<IsTruncated>{'true' if truncated else 'false'}</IsTruncated>"]
         if truncated:
             token = base64.urlsafe_b64encode(order(last)).decode()
             body.append(f"<NextContinuationToken>{token}</NextContinuationToken>")
+        entries = []
         for key in listed:
             file = bucket.files[key]
             at_time = datetime.datetime.fromtimestamp(file.modified, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
             tag = f"<ETag>{escape(file.tag(), {chr(34): '&quot;'})}</ETag>" if file.tag() else ""
-            body.append(f"<Contents><Key>{shown(key)}</Key><LastModified>{at_time}</LastModified>{tag}"
-                        f"<Size>{len(file.data)}</Size><StorageClass>STANDARD</StorageClass></Contents>")
-        body += [f"<CommonPrefixes><Prefix>{shown(common)}</Prefix></CommonPrefixes>" for common in prefixes]
-        body.append("</ListBucketResult>")
-        return Answer(200, XML, "".join(body).encode("utf-8", "surrogateescape"))
+            entries.append(f"<Contents><Key>{shown(key)}</Key><LastModified>{at_time}</LastModified>{tag}"
+                           f"<Size>{len(file.data)}</Size><StorageClass>STANDARD</StorageClass></Contents>")
+        entries += [f"<CommonPrefixes><Prefix>{shown(common)}</Prefix></CommonPrefixes>" for common in prefixes]
+        said = "".join(entries + body if bucket.late else body + entries)
+        root = '<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+        return Answer(200, XML, f"{root}{said}</ListBucketResult>".encode("utf-8", "surrogateescape"))

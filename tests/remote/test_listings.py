@@ -127,7 +127,7 @@ def test_a_list_of_local_and_remote_sources(keys, web, remote, tmp_path):
         (web.origin + "/w.zt", "web"), (str(tmp_path / "l.zt"), "local"), ("s3://models/b/one.zt", "b/one.zt")]   # A path once
 
 
-@pytest.mark.parametrize("how", [{"space": "%20"}, {"encodes": False}, {"page": 3}, {"page": 1}], ids=str)
+@pytest.mark.parametrize("how", [{"space": "%20"}, {"encodes": False}, {"page": 3}, {"page": 1}, {"late": True}], ids=str)
 def test_listings_of_other_servers(keys, remote, how):
     if "encodes" not in how:
         for name, setting in how.items():
