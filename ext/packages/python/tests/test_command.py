@@ -569,7 +569,8 @@ def test_remote_sources(command, web, models):
     url = web.url("/models/a.safetensors")
     assert command.json("--remote", "ls", url) == command.json("ls", models[0])
     assert web.log and "sqlite3_ztensor_remote_init" in command("--remote", "ls", "--sql", url)[1]
-    assert command.json("--remote", "diff", url, models[1], status=1) == command.json("diff", *models, status=1)
+    assert json.dumps(command.json("--remote", "diff", url, models[1], status=1)).replace(url, str(models[0])) == json.dumps(
+        command.json("diff", *models, status=1))
     command("--remote", "catalog", url, "--fingerprint", "--check")
     assert command("--remote", "shell", "catalog.db", "SELECT host, path, fingerprint IS NULL, checked IS NULL FROM file")[0].split() == [
         f"{web.authority}|{url}|0|0"]
@@ -585,7 +586,6 @@ def test_remote_sources(command, web, models):
     (["ls", "nowhere.zt"], "cannot open"),
     (["ls", "nowhere*.zt"], "nowhere*.zt: there is no tensor file"),
     (["ls", "https://host/model.safetensors"], "ztensor-sql --remote"),
-    (["check", "s3://bucket/*.zt"], "ztensor-sql --remote"),
     (["catalog", "hf://org/model"], "ztensor-sql --remote"),
     (["check", "nowhere/*.zt"], "there is no tensor file"),
     (["check", "empty"], "empty: there is no tensor file"),
