@@ -572,7 +572,7 @@ def test_remote_sources(command, web, models):
     assert json.dumps(command.json("--remote", "diff", url, models[1], status=1)).replace(url, str(models[0])) == json.dumps(
         command.json("diff", *models, status=1))
     command("--remote", "catalog", url, "--fingerprint", "--check")
-    assert command("--remote", "shell", "catalog.db", "SELECT host, path, fingerprint IS NULL, checked IS NULL FROM file")[0].split() == [
+    assert command("--remote", "shell", "catalog.db", "SELECT h.name, path, fingerprint IS NULL, checked IS NULL FROM file AS f JOIN host AS h ON h.id = f.host")[0].split() == [
         f"{web.authority}|{url}|0|0"]
     web.log.clear()
     assert "ztensor-sql --remote" in command.refused("ls", url)
