@@ -5,11 +5,8 @@
 **     JSON object: the settings of remote sources, as below, and what was sent since they were
 **     loaded: `requests`, `bytes` (of bodies that came) and `retried` (tries after the first)
 **   zt_remote(json)
-**     the same, after changing the settings that the JSON object has: `allow`, a list of what may
-**     be reached, which only takes away; `connections`, 1 to 128 (default 32); `timeout`, seconds
-**     without a byte that end a try (30); `retries`, further tries of a request (3); `ttl`, seconds
-**     for which what was seen of a file or a listing is taken as still so (1). Only with the entry
-**     point sqlite3_ztensor_remote_init
+**     the same, after changing the settings that the JSON object has: `allow`, `connections`,
+**     `timeout`, `retries`, `ttl`. Only with the entry point sqlite3_ztensor_remote_init
 */
 #include "core/remote.h"
 

@@ -32,9 +32,9 @@
 **                    mtime, but not this time
 **   birth_ns         the time when the file was made; NULL if the system does not tell. Systems
 **                    reuse inode numbers, but two files never share device, inode and this time
-**   etag             of a remote file: what its server states to tell its contents apart, with its
-**                    quotes; of large files of the hub their digest. NULL if there is none, and of
-**                    local files
+**   etag             the entity tag of a remote file, with its quotes, as its server states it;
+**                    for a large file of the hub, its digest. NULL if there is none, and for local
+**                    files
 **
 ** An unreadable file never ends a query. A file is examined when a column that needs it is asked
 ** for, and opened when a column needs its manifest. A row that a condition on path, size or mtime
