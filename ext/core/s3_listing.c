@@ -270,17 +270,16 @@ static void listing_end_tag(listing *l){
   if( !l->err->rc ) listing_close(l);
 }
 
-int zt_s3_read_page(zt_span xml, zt_s3_object *object, void *context, char **next, zt_error *err){
-  listing *l = sqlite3_malloc64(sizeof(*l));
+/* Reads the page from its beginning. */
+static void listing_read(listing *l, zt_span xml){
+  zt_error *err = l->err;
   bool root = false;
-  *next = NULL;
-  if( !l ) return zt_fail_nomem(err);
-  memset(l, 0, offsetof(listing, text));
   l->p = (const char*)xml.p;
   l->end = l->p+xml.n;
-  l->err = err;
-  l->object = object;
-  l->context = context;
+  l->depth = 0;
+  l->truncated = false;
+  sqlite3_free(l->next);
+  l->next = NULL;
   while( l->p<l->end && !err->rc ){
     if( listing_begins(l, "<?") ) listing_skip(l, "?>");
     else if( listing_begins(l, "<!--") ) listing_skip(l, "-->");
@@ -296,6 +295,19 @@ int zt_s3_read_page(zt_span xml, zt_s3_object *object, void *context, char **nex
   if( !err->rc && l->truncated && (!l->next || !*l->next) ){
     listing_fail(l, "no token of the next page");
   }
+}
+
+int zt_s3_read_page(zt_span xml, zt_s3_object *object, void *context, char **next, zt_error *err){
+  listing *l = sqlite3_malloc64(sizeof(*l));
+  *next = NULL;
+  if( !l ) return zt_fail_nomem(err);
+  memset(l, 0, offsetof(listing, text));
+  l->err = err;
+  /* Twice: the encoding of keys may be stated behind them */
+  listing_read(l, xml);
+  l->object = object;
+  l->context = context;
+  if( !err->rc ) listing_read(l, xml);
   if( !err->rc && l->truncated ){
     *next = l->next;
     l->next = NULL;

@@ -112,6 +112,26 @@ bool zt_source_settled(const zt_source *s){
 }
 #endif
 
+/* Appends a relative path to a URL, without its empty parts and those that are `.`, which are parts
+** of keys there. */
+static void source_put_parts(sqlite3_str *out, zt_text name, bool web){
+  size_t from = 0, n = 0;
+  for(size_t i=0; i<=name.n; i++){
+    const size_t part = i-from;
+    if( i<name.n && name.z[i]!='/' ) continue;
+    if( part>1 || (part==1 && name.z[from]!='.') ){
+      if( n++ ) sqlite3_str_appendchar(out, 1, '/');
+#if ZT_REMOTE
+      if( web ) zt_url_put_encoded(out, (zt_text){ name.z+from, part }, true);
+      else
+#endif
+      sqlite3_str_append(out, name.z+from, (int)part);
+    }
+    from = i+1;
+  }
+  (void)web;
+}
+
 char *zt_source_beside(const zt_source *s, bool stem, zt_text name){
   const size_t end = zt_path_end(s->path);
   const bool web = end>0 && zt_path_is_url(s->path) && (s->path[0]=='h' || s->path[0]=='H')
@@ -124,12 +144,8 @@ char *zt_source_beside(const zt_source *s, bool stem, zt_text name){
   if( dot>from+1 ) dot--;   /* A dot that is not the first character */
   else dot = end;
   sqlite3_str_append(out, s->path, (int)(stem ? dot : from));
-#if ZT_REMOTE
-  if( web ) zt_url_put_encoded(out, name, true);
-  else
-#endif
-  sqlite3_str_append(out, name.z, (int)name.n);
-  (void)web;
+  if( zt_path_is_url(s->path) ) source_put_parts(out, name, web);
+  else sqlite3_str_append(out, name.z, (int)name.n);
   return sqlite3_str_finish(out);
 }
 
