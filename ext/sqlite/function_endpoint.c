@@ -2,8 +2,8 @@
 ** The place of a remote source.
 **
 **   zt_endpoint(source)
-**     TEXT: the host that a URL of https, http, s3 or hf is requested from, with its port unless that
-**     is the scheme's; NULL for other sources. Nothing is sent
+**     TEXT: the host that a URL of https, http, s3 or hf is requested from, with its port unless
+**     that is the scheme's; NULL for other sources. Nothing is sent
 */
 #include "core/endpoint.h"
 #include "sqlite/tables.h"
