@@ -187,15 +187,16 @@ def test_five_redirects_and_no_more(file, remote):
     file.rules[4][1] = redirect("/5.safetensors")
     file.rules[5][1] = redirect(NAME)
     file.log.clear()
-    assert trouble(db, file.origin + "/0.safetensors")[0] == "denied"
-    assert len(file.log) <= 6
+    # Another connection, which has not seen where it leads
+    assert trouble(remote(file, retries=3), file.origin + "/0.safetensors")[0] == "denied"
+    assert len(file.log) == 6
 
 
 def test_a_redirect_in_a_circle(file, remote):
-    file.when("/loop", redirect("/loop.zt"))
+    file.when("/loop", redirect("/loop.safetensors"))
     db = remote(file, retries=3)
-    assert trouble(db, file.origin + "/loop.zt")[0] == "denied"
-    assert len(file.log) <= 6
+    assert trouble(db, file.origin + "/loop.safetensors")[0] == "denied"
+    assert len(file.log) == 6
 
 
 @pytest.mark.parametrize("to", ["file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1:70/_x", "data:,x", "javascript:1", "s3://models/x", "dict://x/", "//",
