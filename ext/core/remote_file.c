@@ -568,6 +568,8 @@ int zt_remote_file_open(zt_remote *r, const char *path, const zt_remote_state *k
     if( ask!=ZT_REMOTE_NOTHING ) remote_file_open_head(f, known, ask, err);
     else remote_file_open_known(f, known, err);
   }
+  /* Of a file that is gone, or cannot be reached, the state is not what was seen before */
+  if( err->kind ) zt_remote_forget(r, path);
   if( err->rc ) zt_remote_file_close(f);
   else *out = f;
   return err->rc;
