@@ -3,15 +3,14 @@ import itertools
 import os
 import random
 import shutil
-import signal
 import sqlite3
-import subprocess
 import time
 
 import pytest
 
 import writer
 from catalogs import SQL, ask, create, shell
+from killer import Killer
 from support import open_connection
 from writer import dense
 
@@ -503,8 +502,6 @@ def test_what_is_no_catalog_is_refused(tmp_path, three):
 
 
 def test_killed_at_any_moment_it_is_the_old_catalog_or_the_new_one(tmp_path, machine):
-    random.seed(20241121)
-
     def many(n):
         return writer.write({f"layer.{n}.{i}.weight": dense(bytes([n]) * 4, digest=writer.sha256(bytes([n, i]))) for i in range(100)})
 
@@ -514,17 +511,12 @@ def test_killed_at_any_moment_it_is_the_old_catalog_or_the_new_one(tmp_path, mac
     new = shutil.copy(old, tmp_path / "new.db")
     began = time.monotonic()
     merge(new, incoming)
-    duration = time.monotonic() - began
+    killer = Killer(time.monotonic() - began)
     states, outcomes, within = {"old": said(old), "new": said(new)}, [], 0
     for _ in range(30):
         shutil.copy(old, work)
-        process = subprocess.Popen(["sqlite3", "-batch", str(work), f".read {SQL}/merge.sql", f"ATTACH 'file:{incoming}?mode=ro' AS incoming",
-                                    "INSERT INTO merge DEFAULT VALUES"])
-        try:
-            process.wait(random.uniform(0.1, 1.3) * duration)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+        killer.run(["sqlite3", "-batch", str(work), f".read {SQL}/merge.sql", f"ATTACH 'file:{incoming}?mode=ro' AS incoming",
+                    "INSERT INTO merge DEFAULT VALUES"])
         within += os.path.exists(f"{work}-journal")
         assert ask(work, "PRAGMA integrity_check") == [("ok",)]
         [outcome] = [name for name, state in states.items() if state == said(work)]

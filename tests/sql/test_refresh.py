@@ -1,11 +1,8 @@
 """sql/refresh.sql: the catalog is what the zt_ tables say, with as little reading as that takes, whatever gets in the way."""
 import json
 import os
-import random
 import shutil
-import signal
 import sqlite3
-import subprocess
 import tempfile
 import time
 
@@ -14,6 +11,7 @@ import pytest
 import tracing
 import writer
 from catalogs import ATTRIBUTES, COMPONENTS, FILES, HOST, OBJECTS, SQL, ask, create, parameter, refresh, refresh_commands, shell, state
+from killer import Killer
 from support import EXTENSION, ROOT, open_connection
 
 
@@ -454,7 +452,6 @@ def test_only_what_changed_is_opened_and_each_once(catalog, put, tmp_path):
 
 def test_killed_at_any_moment_it_is_the_old_catalog_or_the_new_one(tmp_path, put):
     """50 refreshes each of which adds, changes and removes a third of the files, killed at random moments."""
-    random.seed(20241121)
     source, old, new, work = str(tmp_path / "models"), tmp_path / "old.db", tmp_path / "new.db", tmp_path / "work.db"
 
     def many(n):
@@ -472,22 +469,14 @@ def test_killed_at_any_moment_it_is_the_old_catalog_or_the_new_one(tmp_path, put
     shutil.copy(old, new)
     began = time.monotonic()
     refresh(new, source)
-    duration = time.monotonic() - began
+    killer = Killer(time.monotonic() - began)
     states["new"] = state(new)
     assert states["old"] != states["new"]
 
     outcomes, within = [], 0
     for _ in range(50):
         shutil.copy(old, work)
-        began = time.monotonic()
-        process = subprocess.Popen(["sqlite3", "-batch", str(work), *refresh_commands(source)], stdout=subprocess.DEVNULL)
-        try:
-            process.wait(random.uniform(0.1, 1.2) * duration)
-            duration = time.monotonic() - began
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            duration *= 1.03   # a machine that has become slower shall not make all kills early ones
+        killer.run(["sqlite3", "-batch", str(work), *refresh_commands(source)])
         within += os.path.exists(f"{work}-journal")
         assert ask(work, "PRAGMA integrity_check") == [("ok",)]
         [outcome] = [name for name, rows in states.items() if rows == state(work)]
