@@ -116,7 +116,7 @@ static bool answer_is(zt_text text, const char *literal){
 static void answer_copy(zt_text text, char *out, size_t room){
   bool fits = text.n<room;
   for(size_t i=0; fits && i<text.n; i++) fits = text.z[i]>=' ' && text.z[i]<0x7F;
-  if( fits ) memcpy(out, text.z, text.n);
+  if( fits && text.n ) memcpy(out, text.z, text.n);
   out[fits ? text.n : 0] = 0;
 }
 
