@@ -6,6 +6,7 @@ PYTHON ?= /usr/bin/python3
 SECONDS ?= 30
 COUNT ?= 100000
 KILLS ?= 20
+REMOTE ?= 1
 prefix ?= /usr/local
 libdir ?= $(prefix)/lib
 datadir ?= $(prefix)/share
@@ -28,8 +29,15 @@ WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 # statistics on processors that can
 STRICT = -std=c11 $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden
 LIBS = -lzstd -lz -lcrypto -lisal -ldl -lm -lpthread
-SRC := $(wildcard ext/*.c ext/*/*.c)
-LIB := $(wildcard ext/core/*.c ext/container/*.c ext/tensor/*.c)
+# Without REMOTE there are no sources on web servers, in S3 and on the hub, nor their entry point
+REMOTE_SRC := $(wildcard ext/core/fetch.c ext/core/http*.c ext/core/hub.c ext/core/origins.c ext/core/os_net.c ext/core/remote*.c \
+  ext/core/s3*.c ext/core/sigv4.c ext/core/url.c ext/sqlite/function_remote.c)
+ifeq ($(REMOTE),0)
+  LEFT_OUT := $(REMOTE_SRC)
+  STRICT += -DZT_REMOTE=0
+endif
+SRC := $(filter-out $(LEFT_OUT),$(wildcard ext/*.c ext/*/*.c))
+LIB := $(filter-out $(LEFT_OUT),$(wildcard ext/core/*.c ext/container/*.c ext/tensor/*.c))
 UNIT := $(wildcard tests/unit/test_*.c)
 FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 # Sources linked straight against the library instead of through the extension API; with one thread, so that one run is like
@@ -41,7 +49,7 @@ STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS) $(LITTLE) -DZT_STREAM_PIECE='((si
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
 .PHONY: all help deps deps-machines deps-torch deps-packages deps-browser demo test test-c objects unit oom replay sql sql-odd \
-  sql-even faults warnings analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop \
+  sql-even remote faults warnings analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop \
   hosts random amalgamation test-s390x test-arm64 test-armhf windows threads tsan soak bench bench-table install wheel wheels npm deb \
   test-page test-browser test-spark test-packages clean
 
@@ -82,7 +90,7 @@ demo: all                           ## audit a small collection of real files in
 # The C tests one after the other, also with -j: they share objects. So does faults, a part of sql: objects come first
 test: all                           ## run the whole test suite
 	$(SIDE_BY_SIDE) objects
-	$(SIDE_BY_SIDE) test-c sql
+	$(SIDE_BY_SIDE) test-c sql remote
 
 test-c:
 	@for t in unit oom replay; do $(MAKE) --no-print-directory $$t || exit 1; done
@@ -164,6 +172,9 @@ sql-odd:
 sql-even:
 	$(PYTHON) -m pytest -q $$(ls tests/sql/test_*.py | sed -n 'n;p')
 
+remote: all                         ## run the tests of remote sources, over servers on loopback
+	$(PYTHON) -m pytest -q tests/remote
+
 build/faults.so: tests/faults/faults.c Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(WARN) -O2 -fPIC -shared $(CPPFLAGS) -o $@ $< -ldl
@@ -230,6 +241,7 @@ asan-c:
 SQL_TESTS ?= tests/sql
 asan-sql: build/faults.so
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS)" $(PYTHON) -m pytest -q $(SQL_TESTS)
+	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS)" $(PYTHON) -m pytest -q tests/remote
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS) $(CURDIR)/build/faults.so" \
 	  $(PYTHON) -m pytest -q tests/faults
 

@@ -4,14 +4,18 @@
 **   sqlite3_ztensor_init        the entry point of `.load ./ztensor`
 **   sqlite3_ztensor_nofs_init   the same for BLOB sources only; paths are refused
 **   sqlite3_ztensor_write_init  the same as the first, and zt_writer, which writes files
+**   sqlite3_ztensor_remote_init the same as the first, and sources on web servers, in S3 and on the
+**                               hub, as far as ZTENSOR_REMOTE allows; zt_remote(). Builds with
+**                               REMOTE=0 lack it
 **
-** Loading twice into one connection succeeds and changes nothing. Loading the nofs entry point
-** after another one is refused, because the connection would keep opening files; and so is loading
-** the write entry point after it.
+** Loading twice into one connection succeeds and changes nothing; the write and remote entry points
+** add to what is there. Loading the nofs entry point after another one is refused, because the
+** connection would keep opening files; and so is loading those two after it.
 */
 #include <sqlite3ext.h>
 SQLITE_EXTENSION_INIT1
 
+#include <stdlib.h>
 #include "core/os.h"
 #include "sqlite/methods.h"
 #include "sqlite/tables.h"
@@ -130,8 +134,20 @@ static int ztensor_register_all(zt_connection *c){
 /* --- Entry points --- */
 
 typedef enum ztensor_entry {
-  ZTENSOR_ENTRY_ALL, ZTENSOR_ENTRY_NOFS, ZTENSOR_ENTRY_WRITE
+  ZTENSOR_ENTRY_ALL, ZTENSOR_ENTRY_NOFS, ZTENSOR_ENTRY_WRITE, ZTENSOR_ENTRY_REMOTE
 } ztensor_entry;
+
+/* The state of the connection that an earlier entry point made; NULL: it cannot be asked. */
+static zt_connection *ztensor_loaded_connection(sqlite3 *db){
+  sqlite3_stmt *stmt = NULL;
+  zt_connection *c = NULL;
+  if( sqlite3_prepare_v2(db, "SELECT zt_threads(?)", -1, &stmt, NULL)==SQLITE_OK
+   && sqlite3_bind_pointer(stmt, 1, &c, ZT_CONNECTION_POINTER, NULL)==SQLITE_OK ){
+    (void)sqlite3_step(stmt);
+  }
+  sqlite3_finalize(stmt);
+  return c;
+}
 
 static bool ztensor_writer_is_there(sqlite3 *db){
   sqlite3_stmt *stmt = NULL;
@@ -149,6 +165,42 @@ static int ztensor_register_writer(zt_connection *c){
   c->references++;
   return sqlite3_create_module_v2(c->db, zt_module_writer.name, &zt_module_writer.methods, c,
                                   zt_connection_release);
+}
+
+#if ZT_REMOTE
+/* Let the connection reach what the environment allows, and register zt_remote(). */
+static int ztensor_register_remote(zt_connection *c, char **message){
+  zt_error err = ZT_ERROR_NONE;
+  int rc;
+  if( c->remote ) return SQLITE_OK;
+  rc = zt_remote_new(getenv("ZTENSOR_REMOTE"), zt_connection_interrupt(c), &c->remote, &err);
+  if( rc==SQLITE_ERROR ){
+    *message = err.message;
+    err.message = NULL;
+  }
+  zt_error_clear(&err);
+  for(const zt_function *f=zt_function_remote; rc==SQLITE_OK && f->name; f++){
+    c->references++;
+    rc = sqlite3_create_function_v2(c->db, f->name, f->nArg, f->flags, c, f->call, NULL, NULL,
+                                    zt_connection_release);
+  }
+  for(const zt_function *f=zt_function_remote; rc && f->name; f++){
+    sqlite3_create_function_v2(c->db, f->name, f->nArg, f->flags, NULL, NULL, NULL, NULL, NULL);
+  }
+  return rc;
+}
+#endif
+
+/* Register what the entry point adds to the tables and functions of all. */
+static int ztensor_register_more(zt_connection *c, ztensor_entry entry, char **message){
+  (void)message;
+  if( entry==ZTENSOR_ENTRY_WRITE && !ztensor_writer_is_there(c->db) ){
+    return ztensor_register_writer(c);
+  }
+#if ZT_REMOTE
+  if( entry==ZTENSOR_ENTRY_REMOTE ) return ztensor_register_remote(c, message);
+#endif
+  return SQLITE_OK;
 }
 
 /* Take the API of the calling SQLite library. An image of this file serves one library, because a
@@ -172,6 +224,16 @@ static int ztensor_refuse(char **message, char *text){
   return text ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
+/* Add to what an earlier entry point loaded. */
+static int ztensor_load_more(sqlite3 *db, char **message, ztensor_entry entry){
+  zt_connection *c;
+  if( entry==ZTENSOR_ENTRY_ALL ) return SQLITE_OK;
+  c = ztensor_loaded_connection(db);
+  if( c ) return ztensor_register_more(c, entry, message);
+  return ztensor_refuse(message, sqlite3_mprintf("ztensor: cannot tell what is loaded already: %s",
+                                                 sqlite3_errmsg(db)));
+}
+
 static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines *api,
                         ztensor_entry entry){
   zt_connection *c;
@@ -192,7 +254,7 @@ static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines 
   switch( before ){
     case ZTENSOR_LOADED_NONE: break;
     case ZTENSOR_LOADED_NOFS:
-      return entry==ZTENSOR_ENTRY_WRITE
+      return entry==ZTENSOR_ENTRY_WRITE || entry==ZTENSOR_ENTRY_REMOTE
            ? ztensor_refuse(message,
                             sqlite3_mprintf("ztensor is loaded already, and opens no files"))
            : SQLITE_OK;
@@ -205,15 +267,14 @@ static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines 
         return ztensor_refuse(message,
                               sqlite3_mprintf("ztensor is loaded already, and opens files"));
       }
-      if( entry==ZTENSOR_ENTRY_ALL || ztensor_writer_is_there(db) ) return SQLITE_OK;
-      break;
+      return ztensor_load_more(db, message, entry);
   }
   rc = zt_connection_new(db, entry==ZTENSOR_ENTRY_NOFS, &c);
   if( rc ) return rc;
-  if( before==ZTENSOR_LOADED_NONE ) rc = ztensor_register_all(c);
-  if( rc==SQLITE_OK && entry==ZTENSOR_ENTRY_WRITE ){
-    rc = ztensor_register_writer(c);
-    if( rc && before==ZTENSOR_LOADED_NONE ) ztensor_take_back_all(db);
+  rc = ztensor_register_all(c);
+  if( rc==SQLITE_OK ){
+    rc = ztensor_register_more(c, entry, message);
+    if( rc ) ztensor_take_back_all(db);
   }
   zt_connection_release(c);
   return rc;
@@ -239,3 +300,12 @@ ZTENSOR_EXPORT int sqlite3_ztensor_write_init(sqlite3 *db, char **message,
                                               const sqlite3_api_routines *api){
   return ztensor_load(db, message, api, ZTENSOR_ENTRY_WRITE);
 }
+
+#if ZT_REMOTE
+ZTENSOR_EXPORT int sqlite3_ztensor_remote_init(sqlite3 *db, char **message,
+                                               const sqlite3_api_routines *api);
+ZTENSOR_EXPORT int sqlite3_ztensor_remote_init(sqlite3 *db, char **message,
+                                               const sqlite3_api_routines *api){
+  return ztensor_load(db, message, api, ZTENSOR_ENTRY_REMOTE);
+}
+#endif

@@ -27,7 +27,7 @@ INSERT INTO audit_names(since, name) VALUES
 DROP TABLE IF EXISTS temp.audit_wrong;
 CREATE TEMP TABLE audit_wrong AS
 SELECT CASE
-    WHEN (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 3 THEN 'none'
+    WHEN (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 4 THEN 'none'
     WHEN EXISTS (SELECT 1 FROM main.sqlite_master AS m JOIN temp.audit_names AS n ON n.name = lower(m.name) WHERE m.type <> 'view')
       OR EXISTS (SELECT 1 FROM temp.audit_names AS n LEFT JOIN main.sqlite_master AS m ON lower(m.name) = n.name
                  GROUP BY n.since HAVING count(m.name) BETWEEN 1 AND count(*) / 2) THEN 'taken'

@@ -9,7 +9,7 @@
 --
 -- The script can be read again at any time, from any directory, and into a database that has other tables. Another program's database
 -- is an error, and so is a database with other tables, views, indexes or triggers of these names; the database is then not changed. A
--- catalog of version 1 or 2 becomes a catalog of version 3. The first version had no number: read migrate.sql before this script to
+-- catalog of version 1, 2 or 3 becomes a catalog of version 4. The first version had no number: read migrate.sql before this script to
 -- convert it.
 --
 -- Tables have names in the singular, and numbers as keys: one row is one thing, stored once. Views have names in the plural, and show
@@ -27,7 +27,7 @@ INSERT INTO catalog_names(since, type, name) VALUES
   (1, 'table', 'share'), (1, 'table', 'file'), (2, 'table', 'external'), (1, 'table', 'digest'), (1, 'table', 'repeated'),
   (1, 'table', 'fingerprint'), (1, 'table', 'attribute'), (1, 'table', 'finding'), (1, 'table', 'change'), (2, 'table', 'gone'),
   (1, 'table', 'run_files'), (1, 'table', 'metrics'), (3, 'table', 'found'), (3, 'table', 'stamp'), (3, 'table', 'departed'),
-  (3, 'table', 'whole'),
+  (3, 'table', 'whole'), (4, 'table', 'tag'),
   (1, 'index', 'shape_shape'), (1, 'index', 'kind_kind'), (1, 'index', 'storage_storage'), (1, 'index', 'tensor_name'),
   (1, 'index', 'file_path'), (1, 'index', 'file_root'), (1, 'index', 'file_layout'), (1, 'index', 'file_inode'), (1, 'index', 'file_error'),
   (1, 'index', 'file_fingerprint'), (1, 'index', 'digest_value'), (1, 'index', 'fingerprint_fingerprint'), (1, 'index', 'attribute_file'),
@@ -47,7 +47,7 @@ CREATE TEMP TABLE catalog_wrong AS
 WITH is_catalog(yes) AS (SELECT application_id = 0x7A744361 FROM pragma_application_id)
 SELECT CASE
     WHEN (SELECT NOT yes FROM is_catalog) AND (SELECT application_id FROM pragma_application_id) <> 0 THEN 'another'
-    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) > 3 THEN 'newer'
+    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) > 4 THEN 'newer'
     WHEN (SELECT NOT yes FROM is_catalog)
      AND (SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN ('files', 'objects', 'components', 'attributes', 'run_files')) = 5
      AND EXISTS (SELECT 1 FROM pragma_table_info('files', 'main') WHERE name = 'refreshed')
@@ -82,10 +82,10 @@ SELECT user_version AS of FROM pragma_user_version WHERE user_version IN (1, 2) 
 -- not convert; views show it as text. Times of refreshes are milliseconds since 1970, but seconds in rows of earlier versions. Those
 -- are smaller, so that times can be compared, and views show seconds.
 
--- The machines whose files are known. Names that must be unique are unique on one machine.
+-- The machines whose files are known, and the endpoints of remote files. Names that must be unique are unique on one machine.
 CREATE TABLE IF NOT EXISTS main.host(
   id   INTEGER PRIMARY KEY,
-  name TEXT NOT NULL UNIQUE           -- zt_host(), or the name given for it
+  name TEXT NOT NULL UNIQUE           -- zt_host(), zt_endpoint() of a remote source, or the name given for it
 );
 
 -- The collections that were refreshed.
@@ -170,7 +170,7 @@ CREATE TABLE IF NOT EXISTS main.share(
 CREATE TABLE IF NOT EXISTS main.file(
   id             INTEGER PRIMARY KEY,
   host           INTEGER NOT NULL REFERENCES host(id),
-  path           TEXT NOT NULL,       -- absolute
+  path           TEXT NOT NULL,       -- absolute, or a URL
   root           INTEGER NOT NULL REFERENCES root(id),   -- the root that found it last
   layout         INTEGER REFERENCES layout(id),          -- NULL: it cannot be read
   container      TEXT,
@@ -273,6 +273,11 @@ CREATE TABLE IF NOT EXISTS main.stamp(
   birth INTEGER,                      -- of the file, when it was made; NULL: the system does not tell
   PRIMARY KEY(file, path)
 ) WITHOUT ROWID;
+-- The entity tags of remote files, as their servers stated them when the files were read. A file without a tag has none here.
+CREATE TABLE IF NOT EXISTS main.tag(
+  file INTEGER PRIMARY KEY REFERENCES file(id),
+  etag TEXT NOT NULL
+);
 -- Files that a source has lost and another source may find, with their identity and the results of second passes.
 CREATE TABLE IF NOT EXISTS main.departed(
   id            INTEGER PRIMARY KEY,
@@ -365,6 +370,7 @@ CREATE TRIGGER main.file_delete AFTER DELETE ON file BEGIN
   DELETE FROM external WHERE file = OLD.id;
   DELETE FROM found WHERE file = OLD.id;
   DELETE FROM stamp WHERE file = OLD.id;
+  DELETE FROM tag WHERE file = OLD.id;
 END;
 CREATE TRIGGER IF NOT EXISTS main.layout_delete AFTER DELETE ON layout BEGIN
   DELETE FROM part WHERE layout = OLD.id;
@@ -465,8 +471,8 @@ SELECT f.path, r.source, f.container, f.version, f.size, f.mtime, a.objects, l.c
        CASE typeof(l.decoded_bytes) WHEN 'blob' THEN CAST(l.decoded_bytes AS TEXT) ELSE l.decoded_bytes END AS decoded_bytes,
        f.manifest_bytes, f.attributes, f.error, CASE WHEN f.refreshed < 100000000000 THEN f.refreshed ELSE f.refreshed / 1000 END AS refreshed, f.error_kind,
        CASE l.components WHEN 0 THEN 0 ELSE l.distinct_bytes END AS distinct_bytes, f.fingerprint, f.device, f.inode,
-       h.name AS host, r.path AS root, f.id AS file, f.layout, l.architecture, s.mtime AS mtime_ns, s.ctime AS ctime_ns
-FROM file AS f JOIN host AS h ON h.id = f.host JOIN root AS r ON r.id = f.root
+       h.name AS host, r.path AS root, f.id AS file, f.layout, l.architecture, s.mtime AS mtime_ns, s.ctime AS ctime_ns, t.etag
+FROM file AS f JOIN host AS h ON h.id = f.host JOIN root AS r ON r.id = f.root LEFT JOIN tag AS t ON t.file = f.id
      LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture;
 
 -- DELETE FROM files WHERE path = '/data/old.zt' forgets a file.
@@ -743,7 +749,7 @@ SELECT r.tracker, r.database, r.run, r.name, r.status, datetime(r.logged, 'unixe
 FROM run_files AS r LEFT JOIN files AS f ON f.path = r.path AND (r.host = '' OR f.host = r.host);
 
 PRAGMA main.application_id = 0x7A744361;   -- 'ztCa'
-PRAGMA main.user_version = 3;
+PRAGMA main.user_version = 4;
 
 INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;
 RELEASE catalog;

@@ -40,7 +40,7 @@ CREATE TEMP TABLE merge_table(name TEXT PRIMARY KEY) WITHOUT ROWID;
 INSERT INTO merge_table VALUES
   ('host'), ('root'), ('name'), ('shape'), ('kind'), ('storage'), ('architecture'), ('tensor'), ('layout'), ('part'), ('detail'), ('share'),
   ('file'), ('external'), ('digest'), ('repeated'), ('fingerprint'), ('attribute'), ('finding'), ('change'), ('gone'), ('run_files'), ('metrics'),
-  ('found'), ('stamp'), ('whole');
+  ('found'), ('stamp'), ('tag'), ('whole');
 
 -- The rows of the other catalog and their counterparts here. `fresh` rows did not exist here.
 CREATE TEMP TABLE merge_host(there INTEGER PRIMARY KEY, here);
@@ -68,7 +68,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
                 WHERE (SELECT group_concat(c.name || ' ' || c.type || ' ' || c.pk) FROM pragma_table_info(n.name, 'main') AS c)
                   IS NOT (SELECT group_concat(c.name || ' ' || c.type || ' ' || c.pk) FROM pragma_table_info(n.name, 'incoming') AS c));
   SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first')
-  WHERE (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 3;
+  WHERE (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 4;
 
   SELECT RAISE(ABORT, 'incoming has files of a catalog of the first version, on a host without a name: refresh their sources there first')
   WHERE EXISTS (SELECT 1 FROM incoming.host AS h CROSS JOIN incoming.file AS f ON f.host = h.id WHERE h.name = '');
@@ -159,6 +159,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
                      t.fingerprinted IS NOT NULL AS passed_there, f.fingerprinted IS NOT NULL AS passed_here,
                      t.checked IS NOT NULL AS checked_there, f.checked IS NOT NULL AS checked_here,
                      t.size IS f.size AND t.mtime IS f.mtime AND t.inode IS f.inode AND t.device IS f.device
+                       AND (SELECT etag FROM incoming.tag WHERE file = t.id) IS (SELECT etag FROM main.tag WHERE file = f.id)
                        AND NOT EXISTS (SELECT 1 FROM incoming.stamp AS s CROSS JOIN main.stamp AS o ON o.file = f.id AND o.path = s.path
                                        WHERE s.file = t.id AND (s.mtime IS NOT o.mtime OR s.ctime IS NOT o.ctime))
                        AND NOT EXISTS (SELECT path, size, mtime, inode FROM incoming.external WHERE file = t.id
@@ -168,6 +169,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
                      t.refreshed IS NOT f.refreshed OR t.size IS NOT f.size OR t.mtime IS NOT f.mtime OR t.inode IS NOT f.inode
                        OR (SELECT max(mtime) FROM incoming.external WHERE file = t.id)
                           IS NOT (SELECT max(mtime) FROM main.external WHERE file = f.id)
+                       OR (SELECT etag FROM incoming.tag WHERE file = t.id) IS NOT (SELECT etag FROM main.tag WHERE file = f.id)
                        OR (SELECT max(ctime) FROM incoming.stamp WHERE file = t.id)
                           IS NOT (SELECT max(ctime) FROM main.stamp WHERE file = f.id) AS other,
                      t.data_offset IS f.data_offset AND t.attributes IS f.attributes AND t.error IS f.error
@@ -254,6 +256,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   DELETE FROM attribute WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
   DELETE FROM external WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
   DELETE FROM stamp WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
+  DELETE FROM tag WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
   DELETE FROM fingerprint WHERE file IN (SELECT here FROM merge_file WHERE fingerprints IS NOT NULL);
   DELETE FROM finding WHERE file IN (SELECT here FROM merge_file WHERE findings IS NOT NULL);
   INSERT INTO file(id, host, path, root, layout, container, version, size, mtime, device, inode, data_offset, manifest_bytes, refreshed,
@@ -314,6 +317,8 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   INSERT OR IGNORE INTO stamp(file, path, mtime, ctime, birth)
   SELECT m.here, t.path, t.mtime, t.ctime, t.birth FROM merge_file AS m CROSS JOIN incoming.stamp AS t ON t.file = m.there
   WHERE m.state IN ('added', 'replaced', 'unchanged') AND m.here IS NOT NULL;
+  INSERT OR IGNORE INTO tag(file, etag)
+  SELECT m.here, t.etag FROM merge_file AS m CROSS JOIN incoming.tag AS t ON t.file = m.there WHERE m.state IN ('added', 'replaced');
   INSERT OR IGNORE INTO whole(parts, fingerprint) SELECT parts, fingerprint FROM incoming.whole;
   -- Each source has the files of its later refresh, and each file has the source that found it last.
   DELETE FROM found

@@ -1,7 +1,7 @@
 -- refresh.sql: brings a catalog up to date with a collection of tensor files.
 --
 -- It reads new and changed files, removes vanished files, follows moved files, records unreadable files, and reports the number of
--- each. A collection is a directory, a pattern, a file, or a list of these as a JSON array. If nothing has changed, no file is opened.
+-- each. A collection is a directory, a pattern, a file, or a list of these as a JSON array, here or remote. If nothing has changed, no file is opened.
 -- catalog.sql makes the catalog, once:
 --
 --   sqlite3 catalog.db ".read sql/catalog.sql"
@@ -32,6 +32,12 @@
 -- some of its bytes. A moved file is not read again. A rewrite in place that restores its mtime, after the move, is therefore not noticed.
 -- If the system does not tell when a file was made, no file counts as moved: it is removed and added.
 --
+-- Remote sources, s3://bucket/prefix/ or hf://org/model, need the entry point sqlite3_ztensor_remote_init. Their files belong to the
+-- host of their endpoint (zt_endpoint()), so that two machines have one row of a file. A list has sources of one host. A remote file
+-- has changed if its size or its entity tag differs, without a tag its size or its mtime. So a bucket of 10,000 unchanged files costs its
+-- listing, ten requests. A remote file never counts as moved. A listing that fails is an error, and removes nothing. Files that cannot be
+-- reached or are denied stay as they were, and are `kept`. A URL with a query is refused, because it may be a credential.
+--
 -- A pattern of all names, models/**/*, finds names without an extension, such as those in caches of the Hugging Face hub and of DVC.
 -- Files that are not tensor files are then passed over: they are counted only in `others`, shown by the view other_files, and not read
 -- again.
@@ -47,6 +53,8 @@
 --   INSERT INTO refresh_pass(pass, files) VALUES ('fingerprint', 1000), ('check', 1000);
 --   SELECT * FROM refresh_pass;
 --
+-- INSERT INTO refresh_pass(pass, files, host) takes files of another host, such as an endpoint's.
+--
 -- A fingerprint is over the values of a tensor, or of all tensors of a file, in any format. check saves the findings of zt_check.
 
 -- ---- Is there a catalog?
@@ -57,7 +65,7 @@ CREATE TEMP TRIGGER refresh_check_insert BEFORE INSERT ON refresh_check WHEN NOT
   SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first');
 END;
 INSERT INTO refresh_check
-SELECT (SELECT application_id FROM pragma_application_id) = 0x7A744361 AND (SELECT user_version FROM pragma_user_version) = 3;
+SELECT (SELECT application_id FROM pragma_application_id) = 0x7A744361 AND (SELECT user_version FROM pragma_user_version) = 4;
 DROP TABLE refresh_check;
 
 DROP VIEW IF EXISTS temp.refresh_read;
@@ -68,6 +76,8 @@ DROP TABLE IF EXISTS temp.refresh_now;
 DROP TABLE IF EXISTS temp.refresh_listed;
 DROP TABLE IF EXISTS temp.refresh_missing;
 DROP TABLE IF EXISTS temp.refresh_broken;
+DROP TABLE IF EXISTS temp.refresh_unreached;
+DROP TABLE IF EXISTS temp.refresh_hosts;
 DROP TABLE IF EXISTS temp.refresh_trouble;
 DROP TABLE IF EXISTS temp.refresh_moved;
 DROP TABLE IF EXISTS temp.refresh_passed;
@@ -76,24 +86,27 @@ DROP TABLE IF EXISTS temp.refresh;
 
 -- A row is a source with the results of its refresh. `files` counts the files that were found. `added` and `changed` files were read.
 -- So were `retried` files, which the system refused to open last time. `moved` files were known under another path. `removed` files are
--- gone. `kept` files were not found, but are below a directory that cannot be listed. `broken` files were found and cannot be read: see
+-- gone. `kept` files were not found, but are below a directory that cannot be listed, or are remote and cannot be reached now. `broken` files were found and cannot be read: see
 -- the view `broken`. `unsupported` files are of a format that is not read. `others` were found, are not tensor files, and count nowhere
 -- else.
 CREATE TEMP TABLE refresh(source, files, added, changed, retried, unchanged, removed, kept, broken, moved, host, unsupported, others);
 
 -- ---- Temporary data of a running refresh
 
--- The source as in the catalog, and its row numbers in main.host and main.root.
-CREATE TEMP TABLE refresh_now(host, root, source, at);
+-- The source as in the catalog, its row numbers in main.host and main.root, and whether it is remote.
+CREATE TEMP TABLE refresh_hosts(name, remote, signed);
+CREATE TEMP TABLE refresh_now(host, root, source, at, remote);
 -- Files found, as they were before reading: a file that changes meanwhile is read again next time. An unchanged file has only its
 -- number, and usually no state: only the first statement visits it. `departed` is a row number of main.departed, for files that another
 -- source had lost and this one has found again.
 CREATE TEMP TABLE refresh_listed(number INTEGER PRIMARY KEY, file INTEGER, path TEXT, size, mtime, device, inode, state, elsewhere, read,
-                                 mtime_ns, ctime_ns, birth_ns, departed);
+                                 mtime_ns, ctime_ns, birth_ns, departed, etag);
 CREATE UNIQUE INDEX temp.refresh_listed_path ON refresh_listed(path) WHERE path IS NOT NULL;
 CREATE INDEX temp.refresh_listed_state ON refresh_listed(state) WHERE state IS NOT NULL;
 -- Catalogued files that were not found
 CREATE TEMP TABLE refresh_missing(file INTEGER PRIMARY KEY, path TEXT, kept DEFAULT 0, other DEFAULT 0);
+-- Remote files that are known, and cannot be reached now
+CREATE TEMP TABLE refresh_unreached(file INTEGER PRIMARY KEY);
 -- Files that were found but have no data, and the reason
 CREATE TEMP TABLE refresh_trouble(file INTEGER PRIMARY KEY, trouble);
 -- Files and directories that cannot be read
@@ -236,6 +249,7 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
   SELECT l.file, x.path, z.mtime_ns, z.ctime_ns, NULL
   FROM refresh_listed AS l CROSS JOIN external AS x ON x.file = l.file LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
   WHERE l.number = NEW.number;
+  INSERT OR REPLACE INTO tag(file, etag) SELECT file, etag FROM refresh_listed WHERE number = NEW.number AND etag IS NOT NULL;
   INSERT INTO attribute(file, key, value, type)
   SELECT l.file, z.key, z.value, z.type FROM refresh_listed AS l CROSS JOIN zt_attributes(NEW.path, 'skip') AS z
   WHERE l.number = NEW.number AND NEW.attributes <> '{}' AND z.path = NEW.path AND z.object IS NULL;
@@ -257,12 +271,19 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SELECT RAISE(ABORT, 'the source is not text: .parameter set :source "''2024-06-01''" needs both quotes')
   WHERE typeof(NEW.source) <> 'text';
 
-  INSERT OR IGNORE INTO host(name) VALUES (coalesce(NEW.host, zt_host()));
-  INSERT INTO refresh_now(host, source, at)
-  SELECT id, zt_absolute(NEW.source),   -- One of two refreshes is always the later
+  -- The source's elements, or the machine for an empty list
+  INSERT INTO refresh_hosts(name, remote, signed)
+  SELECT coalesce(zt_endpoint(value), zt_host()), zt_endpoint(value) IS NOT NULL, lower(value) GLOB 'http*://*[?]*' AND zt_endpoint(value) IS NOT NULL
+  FROM (SELECT zt_absolute(NEW.source) AS source) CROSS JOIN json_each(CASE WHEN source GLOB '[[]*' THEN source ELSE json_array(source) END);
+  INSERT INTO refresh_hosts(name, remote, signed) SELECT zt_host(), 0, 0 WHERE NOT EXISTS (SELECT 1 FROM refresh_hosts);
+  SELECT RAISE(ABORT, 'a URL with a query may be a credential, and is not written into a catalog') FROM refresh_hosts WHERE signed;
+  SELECT RAISE(ABORT, 'sources of several hosts are several refreshes') WHERE (SELECT count(DISTINCT name) FROM refresh_hosts) > 1;
+  INSERT OR IGNORE INTO host(name) SELECT coalesce(NEW.host, name) FROM refresh_hosts LIMIT 1;
+  INSERT INTO refresh_now(remote, host, source, at)
+  SELECT (SELECT remote FROM refresh_hosts LIMIT 1), id, zt_absolute(NEW.source),   -- One of two refreshes is always the later
          max(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
              1 + coalesce((SELECT max(refreshed) FROM root WHERE root.host = host.id), 0))
-  FROM host WHERE name = coalesce(NEW.host, zt_host());
+  FROM host WHERE name = coalesce(NEW.host, (SELECT name FROM refresh_hosts LIMIT 1));
   -- A missing source is a row of zt_files, and an error here; no directory is listed, and no file opened.
   SELECT count(*) FROM refresh_now AS w CROSS JOIN zt_objects(w.source) AS z WHERE z.path = '';
 
@@ -279,21 +300,31 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
 
   -- These columns of zt_files open no file. A file that the system refused may be allowed now, which mtime does not show. LIMIT makes
   -- SQLite compute the state once. Only files that have changed are asked when they were made.
-  INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, elsewhere, mtime_ns, ctime_ns, birth_ns)
+  INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, elsewhere, mtime_ns, ctime_ns, birth_ns, etag)
   SELECT file, CASE WHEN state <> 'unchanged' THEN path END, size, mtime, device, inode, state, elsewhere,
          CASE WHEN state <> 'unchanged' OR NOT stamped THEN mtime_ns END, CASE WHEN state <> 'unchanged' OR NOT stamped THEN ctime_ns END,
-         birth_ns
-  FROM (SELECT f.id AS file, z.path, z.size, z.mtime, z.device, z.inode, z.mtime_ns, z.ctime_ns, s.file IS NOT NULL AS stamped,
+         birth_ns, etag
+  FROM (SELECT f.id AS file, z.path, z.size, z.mtime, z.device, z.inode, z.mtime_ns, z.ctime_ns, s.file IS NOT NULL AS stamped, z.etag,
                f.root IS NOT w.root AS elsewhere,
                CASE WHEN s.ctime IS NOT z.ctime_ns OR f.error_kind IS NOT NULL THEN z.birth_ns END AS birth_ns,
-               CASE WHEN f.id IS NULL THEN 'added'
+               CASE WHEN w.remote AND z.size IS NULL AND z.error_kind = 'missing' THEN 'gone'
+                    WHEN f.id IS NULL THEN 'added'
+                    WHEN w.remote AND z.size IS NULL AND z.error_kind IN ('transient', 'denied') THEN 'kept'
+                    WHEN w.remote AND f.size IS z.size AND t.etag IS z.etag AND (z.etag IS NOT NULL OR f.mtime IS z.mtime) THEN
+                      CASE WHEN f.error_kind IN ('missing', 'denied', 'transient') THEN 'retried'
+                           WHEN f.root IS NOT w.root OR o.file IS NULL THEN 'unchanged' END
+                    WHEN w.remote THEN 'changed'
                     WHEN f.size IS NOT z.size OR f.mtime IS NOT z.mtime OR f.inode IS NOT z.inode THEN 'changed'
                     WHEN f.error_kind IN ('missing', 'denied', 'transient') THEN 'retried'
                     WHEN s.file IS NOT NULL AND (s.mtime IS NOT z.mtime_ns OR s.ctime IS NOT z.ctime_ns) THEN 'changed'
                     WHEN s.file IS NULL OR f.root IS NOT w.root OR o.file IS NULL THEN 'unchanged' END AS state
         FROM refresh_now AS w CROSS JOIN zt_files(w.source) AS z LEFT JOIN file AS f ON f.host = w.host AND f.path = z.path
-             LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' LEFT JOIN found AS o ON o.root = w.root AND o.file = f.id
+             LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' LEFT JOIN tag AS t ON t.file = f.id
+             LEFT JOIN found AS o ON o.root = w.root AND o.file = f.id
         LIMIT -1);
+  -- Remote files that a list names: not there, or not to be reached now
+  INSERT INTO refresh_unreached SELECT file FROM refresh_listed WHERE state = 'kept';
+  DELETE FROM refresh_listed WHERE state IN ('gone', 'kept');
 
   -- A pattern's directory ends before the first name with a pattern character. A file's directory is the one that holds it.
   UPDATE root
@@ -303,7 +334,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
                           WHEN EXISTS (SELECT 1 FROM refresh_listed WHERE path = source) OR source GLOB '*[*?[]*'
                             OR EXISTS (SELECT 1 FROM file AS f WHERE f.host = (SELECT host FROM refresh_now) AND f.path = source) THEN
                             coalesce(nullif(rtrim(rtrim(head, replace(head, '/', '')), '/'), ''), '/')
-                          ELSE source END
+                          ELSE coalesce(nullif(rtrim(source, '/'), ''), '/') END
               FROM (SELECT source, substr(source, 1, min(instr(source || '*', '*'), instr(source || '?', '?'),
                                                          instr(source || '[', '[')) - 1) AS head FROM refresh_now))
   WHERE id = (SELECT root FROM refresh_now) AND refreshed IS NULL;
@@ -322,6 +353,14 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
 
   INSERT OR IGNORE INTO found(root, file)
   SELECT w.root, l.file FROM refresh_now AS w CROSS JOIN refresh_listed AS l WHERE l.state IS NOT NULL AND l.file IS NOT NULL;
+
+  -- Remote files whose new state cannot be read now stay as they were.
+  INSERT OR IGNORE INTO refresh_unreached
+  SELECT l.file
+  FROM zt_files((SELECT json_group_array(path) FROM refresh_listed WHERE state IN ('changed', 'retried') AND (SELECT remote FROM refresh_now))) AS z
+       CROSS JOIN refresh_listed AS l ON l.path = z.path
+  WHERE z.error_kind IN ('transient', 'denied');
+  UPDATE refresh_listed SET state = 'kept' WHERE file IN (SELECT file FROM refresh_unreached);
 
   -- Missing files are those that this source found last time, and not now, unless another source found them, too, and they still exist,
   INSERT INTO refresh_missing(file, path)
@@ -347,7 +386,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
     ON f.host = w.host AND f.path > rtrim(w.source, '/') || '/' AND f.path < rtrim(w.source, '/') || '0' AND f.root IS NOT w.root
   WHERE EXISTS (SELECT 1 FROM refresh_now AS n CROSS JOIN root AS r ON r.host = n.host AND r.id <> n.root)
     AND f.id NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL)
-    AND NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path AND z.size IS NOT NULL);
+    AND NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z
+                    WHERE z.path = f.path AND (z.size IS NOT NULL OR w.remote AND z.error_kind IN ('transient', 'denied')));
 
   -- and those that another source found anywhere, if this one has found them under a new name.
   INSERT OR IGNORE INTO refresh_missing(file, path)
@@ -392,6 +432,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   DELETE FROM finding WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   DELETE FROM external WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   DELETE FROM stamp WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM tag WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   INSERT INTO refresh_read
   SELECT l.number, l.path, z.container, z.version, l.size, l.mtime, l.device, l.inode, z.objects, z.components, z.stored_bytes,
          z.decoded_bytes, z.manifest_bytes, z.attributes, z.error, z.error_kind, z.architecture, z.layout, z.data_offset, z.digests
@@ -407,10 +448,12 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   UPDATE refresh_missing SET kept = 1
   WHERE path IN (SELECT m.path FROM refresh_broken AS b CROSS JOIN refresh_missing AS m
                  WHERE m.path > rtrim(b.path, '/') || '/' AND m.path < rtrim(b.path, '/') || '0');
+  UPDATE refresh_missing SET kept = 1 WHERE file IN (SELECT file FROM refresh_unreached);
   -- Files that this source passes over are not missing either, if their path is a link to nowhere, or to an unknown target. A pattern
   -- distinguishes that from a path that does not exist. This pattern is the path itself, and only its own row counts.
   DELETE FROM refresh_missing
-  WHERE NOT kept AND (SELECT root FROM file WHERE id = refresh_missing.file) IS NOT (SELECT root FROM refresh_now)
+  WHERE NOT kept AND NOT (SELECT remote FROM refresh_now)
+    AND (SELECT root FROM file WHERE id = refresh_missing.file) IS NOT (SELECT root FROM refresh_now)
     AND EXISTS (SELECT 1 FROM zt_files(replace(replace(replace(refresh_missing.path, '[', '[[]'), '*', '[*]'), '?', '[?]') || '*') AS z
                 WHERE z.path = refresh_missing.path);
   INSERT INTO refresh_trouble SELECT file, trouble FROM troubles;
@@ -471,7 +514,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
                         SELECT 'unchanged', NULL, t.trouble, t.trouble <> 'other'
                         FROM refresh_trouble AS t CROSS JOIN refresh_listed AS l ON l.file = t.file WHERE l.state IS NULL)),
       removed = (SELECT count(*) FROM refresh_missing WHERE NOT kept AND NOT other),
-      kept = (SELECT count(*) FROM refresh_missing WHERE kept AND NOT other),
+      kept = (SELECT count(*) FROM refresh_missing WHERE kept AND NOT other) + (SELECT count(*) FROM refresh_listed WHERE state = 'kept'),
       host = (SELECT h.name FROM host AS h, refresh_now AS w WHERE h.id = w.host)
   WHERE rowid = NEW.rowid;
 
@@ -482,6 +525,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   DELETE FROM architecture
   WHERE (SELECT changed + retried + removed + others FROM refresh WHERE rowid = NEW.rowid) > 0 AND id NOT IN (SELECT architecture FROM layout);
   DELETE FROM refresh_now;
+  DELETE FROM refresh_hosts;
+  DELETE FROM refresh_unreached;
   DELETE FROM refresh_listed;
   DELETE FROM refresh_missing;
   DELETE FROM refresh_broken;
@@ -492,7 +537,7 @@ END;
 -- ---- The second pass
 
 -- `files` counts the files of this pass, and `left` the remaining ones.
-CREATE TEMP TABLE refresh_pass(pass, files, "left");
+CREATE TEMP TABLE refresh_pass(pass, files, "left", host);
 CREATE TEMP TABLE refresh_passed(file INTEGER PRIMARY KEY, path TEXT);
 
 CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
@@ -500,11 +545,12 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
   INSERT INTO refresh_passed
   SELECT f.id, f.path
   -- In the order of their numbers, without sorting, so that only the files of this pass are opened
-  FROM file AS f LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' CROSS JOIN zt_files AS z ON z.source = f.path AND z.path = f.path
-  WHERE +f.host = (SELECT id FROM host WHERE name = zt_host()) AND f.error IS NULL
+  FROM file AS f LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' LEFT JOIN tag AS t ON t.file = f.id
+       CROSS JOIN zt_files AS z ON z.source = f.path AND z.path = f.path
+  WHERE +f.host = (SELECT id FROM host WHERE name = coalesce(NEW.host, zt_host())) AND f.error IS NULL
     AND CASE NEW.pass WHEN 'check' THEN f.checked ELSE f.fingerprinted END IS NULL
-    AND z.size IS f.size AND z.mtime IS f.mtime AND z.inode IS f.inode AND z.error IS NULL
-    AND (s.file IS NULL OR z.mtime_ns IS s.mtime AND z.ctime_ns IS s.ctime)
+    AND z.size IS f.size AND z.etag IS t.etag AND z.error IS NULL
+    AND (t.file IS NOT NULL OR z.mtime IS f.mtime AND z.inode IS f.inode AND (s.file IS NULL OR z.mtime_ns IS s.mtime AND z.ctime_ns IS s.ctime))
     AND NOT EXISTS (SELECT 1 FROM refresh_outdated WHERE file = f.id)
   ORDER BY f.id LIMIT coalesce(NEW.files, 100);
 
@@ -537,9 +583,9 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
         WHERE NEW.pass = 'fingerprint' AND w.made_of IS NOT NULL AND w.made_of NOT IN (SELECT parts FROM whole)) AS m;
 
   UPDATE refresh_pass
-  SET files = (SELECT count(*) FROM refresh_passed),
+  SET files = (SELECT count(*) FROM refresh_passed), host = coalesce(NEW.host, zt_host()),
       "left" = (SELECT count(*) FROM host AS h JOIN file AS f ON f.host = h.id
-                WHERE h.name = zt_host() AND f.error IS NULL
+                WHERE h.name = coalesce(NEW.host, zt_host()) AND f.error IS NULL
                   AND CASE NEW.pass WHEN 'check' THEN f.checked ELSE f.fingerprinted END IS NULL)
   WHERE rowid = NEW.rowid;
   DELETE FROM refresh_passed;

@@ -86,6 +86,15 @@ check_all() {
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>' -lcmocka
+  need "libcurl, for remote sources" libcurl4 libcurl curl runs "$PYTHON" -c '
+import ctypes, sys
+for name in ("libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.4.dylib"):
+    try:
+        sys.exit(not ctypes.CDLL(name).curl_multi_poll)
+    except OSError:
+        pass
+sys.exit(1)'
+  need 'openssl, which makes certificates' openssl openssl openssl runs openssl version
   need 'the sqlite3 shell' sqlite3 sqlite sqlite runs sqlite3 :memory: 'SELECT 1'
   need 'clang' clang clang llvm compiles clang ''
   need "clang's libFuzzer and sanitizers" libclang-rt-dev compiler-rt llvm fuzzes

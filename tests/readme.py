@@ -5,7 +5,8 @@ them up to date; tests/sql/test_readme.py compares.
 A ```sql, ```python or ```sh block that a ```text block follows is an example. It is run from the project's root and must print
 exactly that text. SQL runs in the sqlite3 shell: each block runs in a new shell, after the page's first block, which loads the
 extension. Blocks of the shell share a catalog.db (and a team.db) for each page, so that each runs after the blocks before it.
-So do Python blocks that name one of the two. An example that fails is never written, unless its page shows an error already.
+So do Python blocks that name one of the two. An example that loads the entry point for remote sources finds the hub and the bucket
+of tests/remote/examples.py. An example that fails is never written, unless its page shows an error already.
 
 The text between <!-- generated: NAME --> and <!-- end --> comes from the source. A table's columns come from the head of its C
 file and from SQLite, the functions from the heads of their C files, the rules from zt_rules, and the formats from the comments above
@@ -14,6 +15,7 @@ their drivers. The names of files that a directory stands for come from the driv
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -53,11 +55,21 @@ def setup(page: Path = README) -> str:
     return SETUP.search(page.read_text())[1]
 
 
+@functools.cache
+def remote() -> dict[str, str]:
+    """The environment that leads to the hub and the bucket of the examples, which are servers of this process."""
+    sys.path.append(str(ROOT / "tests" / "remote"))
+    from examples import Examples
+    return Examples().environment
+
+
 def attempt(command: list[str], text: str) -> tuple[str, bool]:
     """A program's output, with the extension that ZTENSOR names, and whether it succeeded. Errors read as in an interactive
     shell."""
     extension = os.environ.get("ZTENSOR", "./ztensor").removesuffix(".so")
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"}
+    if "sqlite3_ztensor_remote_init" in text:
+        environment |= remote()
     done = subprocess.run(command, input=text.replace("./ztensor", extension), cwd=ROOT, env=environment, text=True,
                           timeout=60, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return re.sub(r" near line \d+", "", done.stdout), done.returncode == 0

@@ -67,13 +67,14 @@ int zt_builder_read(zt_builder *b, uint64_t offset, uint64_t n){
   assert( zt_claim(c->file_size, offset, n) );
   assert( c->kept.n==0 || c->manifest_offset+c->manifest_length==offset );
   assert( c->kept.n==c->manifest_length );   /* So prefetched bytes are intact */
-  if( builder_reserve(b, n) ) return b->err->rc;
+  /* A server may claim any size: memory for its bytes grows as they come */
+  if( !zt_source_is_remote(b->source) && builder_reserve(b, n) ) return b->err->rc;
   if( c->kept.n==0 ) c->manifest_offset = offset;
   c->from_file = true;
   while( n>0 ){
     size_t piece = n<BUILDER_PIECE ? (size_t)n : BUILDER_PIECE;
     if( c->kept.n>0 && zt_interrupt_check(b->interrupt, b->err) ) return b->err->rc;
-    if( builder_fetch(b, offset, piece) ) return b->err->rc;
+    if( builder_reserve(b, piece) || builder_fetch(b, offset, piece) ) return b->err->rc;
     offset += piece;
     n -= piece;
     c->kept.n += piece;

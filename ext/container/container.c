@@ -20,14 +20,24 @@ int zt_head_tail_read(zt_source *source, const zt_builder *b, zt_head_tail_buffe
                       zt_head_tail *out, zt_error *err){
   const uint64_t size = zt_source_size(source);
   const size_t nHead = size<ZT_HEAD_SIZE ? (size_t)size : ZT_HEAD_SIZE;
-  const size_t nTail = size<ZT_TAIL_SIZE ? (size_t)size : ZT_TAIL_SIZE;
+  size_t nTail = size<ZT_TAIL_SIZE ? (size_t)size : ZT_TAIL_SIZE;
   buffer->zip = NULL;
-  if( container_read(source, b, 0, buffer->head, nHead, err)
-   || container_read(source, b, size-nTail, buffer->tail, nTail, err) ) return err->rc;
+  if( container_read(source, b, 0, buffer->head, nHead, err) ) return err->rc;
+  if( zt_source_is_remote(source) && !zt_driver_wants_tail((zt_span){ buffer->head, nHead }) ){
+    nTail = 0;
+  }
+  if( container_read(source, b, size-nTail, buffer->tail, nTail, err) ) return err->rc;
   *out = (zt_head_tail){
     .source = source, .size = size, .head = { buffer->head, nHead },
     .tail = { buffer->tail, nTail }, .interrupt = b ? b->interrupt : NULL, .zip = &buffer->zip
   };
+  return SQLITE_OK;
+}
+
+int zt_tail_read(zt_source *source, zt_head_tail_buffer *buffer, zt_head_tail *out, zt_error *err){
+  const size_t n = out->size<ZT_TAIL_SIZE ? (size_t)out->size : ZT_TAIL_SIZE;
+  if( out->tail.n==n || zt_source_read(source, out->size-n, buffer->tail, n, err) ) return err->rc;
+  out->tail.n = n;
   return SQLITE_OK;
 }
 
@@ -70,7 +80,8 @@ zt_text zt_container_stem(const char *path){
 
 bool zt_container_fits(const zt_container *c, const char *path){
   const zt_text stem = { (const char*)c->kept.p+c->stem.at, c->stem.n };
-  return !c->named_by_path || zt_text_equal(stem, zt_container_stem(path));
+  return !c->named_by_path || zt_path_is_url(path)   /* The identity of a URL stands for its path */
+      || zt_text_equal(stem, zt_container_stem(path));
 }
 
 zt_container *zt_container_ref(zt_container *c){
@@ -82,6 +93,7 @@ void zt_container_close(zt_container *c){
   if( !c || --c->references>0 ) return;
   if( c->driver && c->driver->close ) c->driver->close(c);
   zt_builder_clear(&(zt_builder){ .container = c });
+  sqlite3_free(c->etag);
   sqlite3_free(c->kept.p);
   sqlite3_free(c);
 }
@@ -94,6 +106,7 @@ zt_container *zt_container_empty(zt_container *c){
   if( c->driver->close ) c->driver->close(c);
   zt_keys_empty(&c->names);
   c->objects.n = c->first.n = c->components.n = 0;
+  sqlite3_free(c->etag);
   c->kept.n = 0;
   zt_keys_clear(&c->shard_names);
   zt_u32_array_clear(&c->shards);
@@ -130,6 +143,7 @@ uint64_t zt_container_gap(const zt_container *c){ return c->gap; }
 const zt_identity *zt_container_identity(const zt_container *c){
   return c->is_file ? &c->identity : NULL;
 }
+const char *zt_container_etag(const zt_container *c){ return c->etag; }
 uint32_t zt_container_objects(const zt_container *c){ return c->objects.n; }
 uint32_t zt_container_components(const zt_container *c){ return c->components.n; }
 int64_t zt_container_find(const zt_container *c, zt_text name){

@@ -214,6 +214,7 @@ uint64_t zt_container_begin(const zt_container *c);          /* Blobs and manife
 uint64_t zt_container_end(const zt_container *c);            /* these two offsets */
 uint64_t zt_container_gap(const zt_container *c);            /* Maximum padding between blobs */
 const zt_identity *zt_container_identity(const zt_container *c);  /* NULL for an image */
+const char *zt_container_etag(const zt_container *c);        /* Of a remote file; NULL: none */
 size_t zt_container_memory(const zt_container *c);           /* In bytes, for the cache */
 uint64_t zt_container_number(const zt_container *c);         /* A hash of all kept bytes */
 

@@ -39,6 +39,15 @@ const zt_driver *zt_driver_for(const zt_head_tail *input, zt_error *err){
   return err->rc ? NULL : perhaps;
 }
 
+bool zt_driver_wants_tail(zt_span head){
+  for(int i=0; zt_drivers[i]; i++){
+    const char *tailed = zt_drivers[i]->tailed;
+    const size_t n = tailed ? strlen(tailed) : 0;
+    if( n>0 && head.n>=n && memcmp(head.p, tailed, n)==0 ) return true;
+  }
+  return false;
+}
+
 bool zt_container_files(const char *name){
   for(int i=0; zt_drivers[i]; i++){
     const char *files = zt_drivers[i]->files;

@@ -21,7 +21,8 @@ typedef struct zt_head_tail {
   zt_source *source;
   uint64_t size;       /* Of the file */
   zt_span head;        /* The first ZT_HEAD_SIZE bytes, or all */
-  zt_span tail;        /* The last ZT_TAIL_SIZE bytes, or all */
+  zt_span tail;        /* The last ZT_TAIL_SIZE bytes, or all; none of a remote file that no driver
+                       ** wants the tail of */
   const zt_interrupt *interrupt;   /* May be NULL */
   struct zt_zip **zip; /* For zt_zip_of() (zip.h). *zip is NULL before its first call */
 } zt_head_tail;
@@ -78,6 +79,8 @@ typedef struct zt_driver {
                                              ** lists first, without those of bytes and values
                                              ** (tensor/); ends with NULL */
 
+  const char *tailed;  /* The first bytes of its files if it looks at their tail, too; NULL: it does
+                       ** not */
   bool own_attributes; /* Attributes of objects are what a user stored, and derived from nothing */
 
   /* At most one driver says yes to a file; if none does, at most one says perhaps. Failures to read
@@ -113,6 +116,7 @@ struct zt_container {
   uint64_t file_size;
   bool is_file;
   zt_identity identity;      /* If is_file */
+  char *etag;                /* Of a remote file; owned, NULL: none */
 
   /* The driver's, unless its open() sets others: */
   const char *format;        /* Static */
@@ -163,10 +167,16 @@ typedef struct zt_head_tail_buffer {
   struct zt_zip *zip;  /* Owned: zt_zip_close() it after probing. NULL: none */
 } zt_head_tail_buffer;
 
+/* Returns whether a driver looks at the tail of a file that begins so. */
+bool zt_driver_wants_tail(zt_span head);
+
 /* Read head and tail of a source into a buffer, or copy them from the builder's prefetched bytes. b
-** may be NULL. */
+** may be NULL. The tail of a remote file costs a request: it is read only if a driver wants it. */
 int zt_head_tail_read(zt_source *source, const zt_builder *b, zt_head_tail_buffer *buffer,
                       zt_head_tail *out, zt_error *err);
+
+/* Read the tail, if it was not. */
+int zt_tail_read(zt_source *source, zt_head_tail_buffer *buffer, zt_head_tail *out, zt_error *err);
 
 /* An empty container. NULL: out of memory. */
 zt_container *zt_container_new(void);

@@ -552,7 +552,7 @@ static int npy_open(zt_builder *b, const zt_head_tail *input){
   zt_container *c = b->container;
   zt_npy_record r = { 0 };
   zt_cbor_out descr = { .err = b->err }, values = { .err = b->err };
-  zt_text name = zt_container_stem(zt_source_path(input->source));
+  zt_text name = zt_container_stem(zt_source_plain_path(input->source));
   uint64_t shape[ZT_MAX_RANK];
   uint32_t at;
   size_t header;

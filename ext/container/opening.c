@@ -5,19 +5,31 @@
 #include "container/foreign.h"
 #include "container/zip.h"
 
-/* Prefetch the metadata that the guess expects, if the file is long enough. */
+/* Prefetch the metadata that the guess expects, if the file is long enough. The first bytes of a
+** remote file are there already. */
 static int opening_read_guess(zt_builder *b, zt_container_guess guess){
   const uint64_t size = zt_source_size(b->source);
   const uint32_t n = guess.tail ? guess.tail : guess.head;
   assert( n<=ZT_GUESS_MAX );
-  return n==0 || n>size ? SQLITE_OK : zt_builder_prefetch(b, guess.tail ? size-n : 0, n);
+  if( n==0 || n>size || zt_source_is_remote(b->source) ) return SQLITE_OK;
+  return zt_builder_prefetch(b, guess.tail ? size-n : 0, n);
+}
+
+/* The driver that claims the file. The last bytes of a remote one are read only if that takes
+** them. */
+static const zt_driver *opening_find(zt_source *source, zt_head_tail_buffer *buffer,
+                                     zt_head_tail *input, zt_error *err){
+  const zt_driver *driver = zt_driver_for(input, err);
+  if( driver || err->rc || input->tail.n || input->size==0 ) return driver;
+  return zt_tail_read(source, buffer, input, err) ? NULL : zt_driver_for(input, err);
 }
 
 /* Have the driver fill an empty container. */
-static int opening_drive(zt_builder *b, const zt_driver *driver, const zt_head_tail *input){
+static int opening_drive(zt_builder *b, const zt_driver *driver, zt_head_tail_buffer *buffer,
+                         zt_head_tail *input){
   zt_container *c = b->container;
   zt_error *err = b->err;
-  c->driver = driver ? driver : zt_driver_for(input, err);
+  c->driver = driver ? driver : opening_find(b->source, buffer, input, err);
   if( err->rc ) return err->rc;
   if( !c->driver ) return zt_foreign_fail(input, err);
   c->format = c->driver->format;
@@ -36,7 +48,7 @@ static int opening_fill(zt_builder *b, const zt_driver *driver, zt_container_gue
   zt_head_tail input = { 0 };
   if( opening_read_guess(b, guess)
    || zt_head_tail_read(b->source, b, &buffer, &input, b->err) ) return b->err->rc;
-  opening_drive(b, driver, &input);
+  opening_drive(b, driver, &buffer, &input);
   zt_zip_close(buffer.zip);
   if( is_new && !b->err->rc ) zt_builder_trim(b);
   return b->err->rc;
@@ -56,10 +68,13 @@ static int opening_open(zt_container *emptied, zt_source *source, const zt_drive
   zt_builder b = { source, c, interrupt, err, 0, 0 };
   *out = NULL;
   if( !c ) return zt_fail_nomem(err);
+  if( zt_source_etag(source) && (c->etag = sqlite3_mprintf("%s", zt_source_etag(source)))==NULL ){
+    zt_fail_nomem(err);
+  }
   c->is_file = id!=NULL;
   if( id ) c->identity = *id;
   c->file_size = c->end = zt_source_size(source);
-  opening_fill(&b, driver, guess, !emptied);
+  if( !err->rc ) opening_fill(&b, driver, guess, !emptied);
   err->object.z = err->component.z = NULL;
   if( err->rc ) zt_container_close(c);
   else *out = c;

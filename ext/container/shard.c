@@ -19,19 +19,24 @@ const zt_rule zt_rules_external[] = {
 
 extern const zt_driver zt_driver_zt2;
 
-/* The path of a shard, owned; NULL if memory is short. The stem ends before the name's last dot,
-** unless that is its first character. */
-static char *shard_path_of(const char *path, zt_text name){
-  const char *base = zt_path_name(path), *dot = strrchr(base, '.');
-  size_t n = dot && dot>base ? (size_t)(dot-path) : strlen(path);
-  return sqlite3_mprintf("%.*s-%.*s" SHARD_SUFFIX, (int)n, path, (int)name.n, name.z);
+/* The path of a shard, owned; NULL if memory is short. */
+static char *shard_path_of(const zt_source *source, zt_text name){
+  char *end = sqlite3_mprintf("-%.*s" SHARD_SUFFIX, (int)name.n, name.z), *path;
+  if( !end ) return NULL;
+  path = zt_source_beside(source, true, (zt_text){ end, strlen(end) });
+  sqlite3_free(end);
+  return path;
 }
 
-/* Pass on the failure of opening a shard. It breaks the rule unless the system refused the access:
-** then nothing is known about the file. */
+/* Pass on the failure of opening a shard. It breaks the rule unless the system or a server refused
+** the access: then nothing is known about the file. */
 static void shard_fail(zt_error *err, const char *rule, const char *path, const zt_error *of_shard){
   if( of_shard->rc==SQLITE_NOMEM ){
     zt_fail_nomem(err);
+  }else if( of_shard->rc==SQLITE_INTERRUPT ){
+    zt_fail_interrupt(err);
+  }else if( of_shard->kind && strcmp(of_shard->kind, "missing")!=0 ){
+    zt_fail_remote(err, of_shard->kind, "shard %s: %s", path, of_shard->parts.fault);
   }else if( of_shard->system==0 || zt_os_absent(of_shard->system) ){
     zt_break(err, rule, "shard %s: %s", path, of_shard->parts.fault);
   }else{
@@ -50,9 +55,9 @@ int zt_shard_open(zt_source *source, zt_text name, uint64_t size, zt_source **ou
                     "its bytes are in shard '%.*s', a file beside this one; a BLOB has none",
                     (int)name.n, name.z);
   }
-  z = shard_path_of(path, name);
+  z = shard_path_of(source, name);
   if( !z ) return zt_fail_nomem(err);
-  if( zt_source_open(z, NULL, out, &of_shard) ) shard_fail(err, "X1", z, &of_shard);
+  if( zt_source_open_beside(source, z, out, &of_shard) ) shard_fail(err, "X1", z, &of_shard);
   else if( zt_source_size(*out)!=size ){
     zt_break(err, "X2", "shard %s has %llu bytes, and should have %llu", z, zt_source_size(*out),
              size);
@@ -132,11 +137,10 @@ int zt_shard_open_external(zt_source *source, zt_text location, bool beside, zt_
                     "its bytes are in '%.*s', a file beside this one; a BLOB has none",
                     zt_shown(location), location.z);
   }
-  wanted = sqlite3_mprintf("%.*s%.*s", (int)(zt_path_name(path)-path), path, (int)location.n,
-                           location.z);
+  wanted = zt_source_beside(source, false, location);
   if( !wanted ) return zt_fail_nomem(err);
-  if( !beside ) found = shard_resolve(path, wanted, &of_file);
-  if( of_file.rc || zt_source_open(found ? found : wanted, NULL, out, &of_file) ){
+  if( !beside && !zt_source_is_remote(source) ) found = shard_resolve(path, wanted, &of_file);
+  if( of_file.rc || zt_source_open_beside(source, found ? found : wanted, out, &of_file) ){
     shard_fail(err, "X5", wanted, &of_file);
   }else{
     zt_source_set_shard(*out);

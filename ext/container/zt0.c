@@ -50,9 +50,11 @@ typedef struct zt0_tensor {
   zt_component data;
 } zt0_tensor;
 
+#define ZT0_MAGIC "ZTEN0001"
+
 static zt_probe zt0_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return zt_head_is(input, "ZTEN0001", 8) ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt_head_is(input, ZT0_MAGIC, 8) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 /* Read the next item, a tensor's map. The place in err is set as soon as the name is known. */
@@ -241,7 +243,8 @@ static int zt0_open(zt_builder *b, const zt_head_tail *input){
 }
 
 const zt_driver zt_driver_zt0 = {
-  .name = "0.1", .format = "ztensor", .own_attributes = true, .files = "*.zt",
+  .name = "0.1", .format = "ztensor", .own_attributes = true, .tailed = ZT0_MAGIC,
+  .files = "*.zt",
   .rules = { zt_rules_cbor, zt_rules_schema, zt_rules_name, zt0_rules },
   .probe = zt0_probe, .open = zt0_open,
   .object = zt0_object, .component = zt0_component, .steps = &zt0_steps

@@ -526,12 +526,14 @@ static void zt1_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
 }
 
 const zt_driver zt_driver_zt1_0 = {
-  .name = "1.0", .format = "ztensor", .own_attributes = true, .rules = ZT1_RULES,
+  .name = "1.0", .format = "ztensor", .own_attributes = true, .tailed = ZT1_MAGIC,
+  .rules = ZT1_RULES,
   .probe = zt1_probe_1_0, .open = zt1_open_1_0,
   .object = zt1_object, .component = zt1_component, .steps = &zt_manifest_steps
 };
 const zt_driver zt_driver_zt1_1 = {
-  .name = "1.1", .format = "ztensor", .own_attributes = true, .rules = ZT1_RULES,
+  .name = "1.1", .format = "ztensor", .own_attributes = true, .tailed = ZT1_MAGIC,
+  .rules = ZT1_RULES,
   .probe = zt1_probe_1_1, .open = zt1_open_1_1,
   .object = zt1_object, .component = zt1_component, .steps = &zt_manifest_steps
 };

@@ -632,7 +632,7 @@ static void zt2_shard(const zt_container *c, uint32_t i, zt_shard *out){
 }
 
 const zt_driver zt_driver_zt2 = {
-  .name = "2", .format = "ztensor", .own_attributes = true,
+  .name = "2", .format = "ztensor", .own_attributes = true, .tailed = ZT2_MAGIC,
   .rules = { zt_rules_cbor, zt_rules_cbor_strict, zt_rules_schema, zt2_rules },
   .probe = zt2_probe, .open = zt2_open, .object = zt2_object,
   .component = zt2_component, .steps = &zt_manifest_steps, .shard = zt2_shard,

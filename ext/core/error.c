@@ -83,9 +83,20 @@ static void error_append_name(sqlite3_str *out, const char *what, zt_text name){
   sqlite3_str_appendall(out, n<name.n ? "...': " : "': ");
 }
 
-/* Appends "PATH: ". The query of a URL may be a secret, and messages go to logs. */
+/* Appends "PATH: ". The query of a URL may be a secret, like its user, and messages go to logs. */
 static void error_append_path(sqlite3_str *out, const char *path){
-  const size_t open = zt_path_is_url(path) ? strcspn(path, "?") : strlen(path);
+  const bool url = zt_path_is_url(path);
+  const size_t scheme = url ? zt_path_scheme(path)+3 : 0;
+  const size_t host = scheme+strcspn(path+scheme, "/?#");
+  const char *at = NULL;
+  size_t open;
+  for(size_t i=scheme; url && i<host; i++) if( path[i]=='@' ) at = path+i;
+  if( at && sqlite3_strnicmp(path, "http", 4)==0 ){
+    error_append(out, path, scheme);
+    sqlite3_str_appendall(out, "...");
+    path = at;
+  }
+  open = url ? strcspn(path, "?") : strlen(path);
   size_t n = path[open] ? open+1 : open, shown;
   shown = error_cut(path, n, ERROR_PATH);
   error_append(out, path, shown);
@@ -190,6 +201,17 @@ int zt_fail_changing(zt_error *e, const char *format, ...){
   return rc;
 }
 
+int zt_fail_remote(zt_error *e, const char *kind, const char *format, ...){
+  const bool first = e->rc==SQLITE_OK;
+  va_list ap;
+  int rc;
+  va_start(ap, format);
+  rc = error_fail_v(e, SQLITE_ERROR, NULL, format, ap);
+  va_end(ap);
+  if( first ) e->kind = kind;
+  return rc;
+}
+
 int zt_fail_nomem(zt_error *e){
   if( !e->rc ) e->rc = SQLITE_NOMEM;
   return e->rc;
@@ -208,6 +230,7 @@ int zt_fail_os(zt_error *e, const char *what, int n){
 }
 
 const char *zt_error_kind(const zt_error *e){
+  if( e->kind ) return e->kind;
   if( e->system==EACCES || e->system==EPERM ) return "denied";
   if( zt_os_absent(e->system) || e->system==ENAMETOOLONG ) return "missing";
   if( e->system || e->changing ) return "transient";
@@ -224,6 +247,7 @@ void zt_error_clear(zt_error *e){
   e->rule = NULL;
   e->system = 0;
   e->changing = false;
+  e->kind = NULL;
   e->parts = (zt_parts){ 0 };
   e->rc = SQLITE_OK;
 }
@@ -231,4 +255,16 @@ void zt_error_clear(zt_error *e){
 int zt_interrupt_check(const zt_interrupt *i, zt_error *err){
   if( !i || !i->interrupted || !i->interrupted(i->context) ) return SQLITE_OK;
   return zt_fail_interrupt(err);
+}
+
+static _Thread_local const zt_interrupt *error_interrupt;
+
+const zt_interrupt *zt_interrupt_enter(const zt_interrupt *i){
+  const zt_interrupt *before = error_interrupt;
+  error_interrupt = i;
+  return before;
+}
+
+const zt_interrupt *zt_interrupt_current(void){
+  return error_interrupt;
 }

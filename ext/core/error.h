@@ -33,6 +33,8 @@ typedef struct zt_error {
                       ** is not the file's */
   int system;         /* The system's errno value; 0: the system reported none */
   bool changing;      /* The file was written to meanwhile, and may be sound the next time */
+  const char *kind;   /* Of a failure of a remote file, as zt_error_kind() returns it; static. NULL:
+                      ** the other members tell */
   const char *path;   /* Place: the file, borrowed; NULL: none */
   zt_text object;     /* Place: the object, borrowed; z NULL: none */
   zt_text component;  /* Place: the component, borrowed; z NULL: none */
@@ -70,6 +72,9 @@ int zt_fail_os(zt_error *e, const char *what, int n);
 
 /* Records SQLITE_ERROR because a file changed while it was read. */
 ZT_FORMAT(2, 3) int zt_fail_changing(zt_error *e, const char *format, ...);
+
+/* Records SQLITE_ERROR of a remote file: kind is `missing`, `denied` or `transient`. */
+ZT_FORMAT(3, 4) int zt_fail_remote(zt_error *e, const char *kind, const char *format, ...);
 
 /* Returns the kind of a failure that is not a fault in the file's bytes, as a static text:
 **   `missing`    nothing is there

@@ -40,18 +40,21 @@ typedef enum zt_kind {
 typedef struct zt_identity {
   uint64_t device, inode, size;
   int64_t mtime, ctime;           /* Nanoseconds since 1970 */
+  uint64_t tag;                   /* Of a remote file, for its ETag; else 0 */
 } zt_identity;
 
 /* Returns whether a path or descriptor shows the same content at two moments close to each other. A
 ** change that keeps size and mtime goes unseen. ctime also changes with names and rights, so it
 ** does not count here. Long-lived caches compare all members. */
 static inline bool zt_same_state(const zt_identity *a, const zt_identity *b){
-  return a->size==b->size && a->mtime==b->mtime;
+  return a->size==b->size && a->mtime==b->mtime && a->tag==b->tag;
 }
 
 typedef struct zt_stat {
   zt_kind kind;
   zt_identity id;
+  const struct zt_remote_state *remote;   /* Of a remote file: the state that a listing states;
+                                          ** borrowed. NULL: unknown, or a local file */
 } zt_stat;
 
 /* Examines a path and follows symbolic links. Returns 0 or the errno value; kind is then

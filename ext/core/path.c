@@ -24,3 +24,9 @@ bool zt_path_is_url(const char *source){
   const size_t n = zt_path_scheme(source);
   return n>0 && !(n==4 && sqlite3_strnicmp(source, "file", 4)==0);
 }
+
+size_t zt_path_end(const char *path){
+  const bool web = sqlite3_strnicmp(path, "http://", 7)==0
+                || sqlite3_strnicmp(path, "https://", 8)==0;
+  return web ? strcspn(path, "?#") : strlen(path);
+}

@@ -32,6 +32,10 @@ bool zt_path_is_url(const char *source);
 ** texts. */
 size_t zt_path_scheme(const char *source);
 
+/* Returns the length of a path without the query and the fragment that a URL of a web server may
+** have. */
+size_t zt_path_end(const char *path);
+
 /* Returns whether a path begins with the directory `above`; "." contains all relative paths. */
 bool zt_path_is_below(const char *path, const char *above);
 

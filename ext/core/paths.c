@@ -5,6 +5,8 @@
 #include "core/host.h"
 #include "core/json.h"
 #include "core/list.h"
+#include "core/remote.h"
+#include "core/remote_search.h"
 #include "core/search.h"
 #include "core/sort.h"
 
@@ -22,7 +24,7 @@ static void paths_sort(zt_paths *p, size_t from, const zt_interrupt *interrupt, 
   if( p->n==from ) return;
   zt_sort(p->a+from, p->n-from, &by, err);
   for(size_t i=from+1; i<p->n; i++){
-    if( strcmp(p->a[n].z, p->a[i].z)==0 ) sqlite3_free(p->a[i].z);
+    if( strcmp(p->a[n].z, p->a[i].z)==0 ) zt_search_free_path(&p->a[i]);
     else p->a[++n] = p->a[i];
   }
   p->n = n+1;
@@ -62,8 +64,7 @@ static void paths_drop_repeated(zt_paths *p, const zt_interrupt *interrupt, zt_e
         first = places[i];
         continue;
       }
-      sqlite3_free(places[i]->z);
-      places[i]->z = NULL;
+      zt_search_free_path(places[i]);
     }
     for(size_t i=0; i<p->n; i++) if( p->a[i].z ) p->a[n++] = p->a[i];
     p->n = n;
@@ -72,7 +73,7 @@ static void paths_drop_repeated(zt_paths *p, const zt_interrupt *interrupt, zt_e
 }
 
 void zt_paths_clear(zt_paths *p){
-  for(size_t i=0; i<p->n; i++) sqlite3_free(p->a[i].z);
+  zt_search_drop(p, 0);
   sqlite3_free(p->a);
   *p = (zt_paths){ 0 };
 }
@@ -93,8 +94,37 @@ static bool paths_is_url_pattern(const char *url){
       && zt_glob_is_pattern(url);
 }
 
+#if ZT_REMOTE
+/* Returns the scheme of a URL whose files another name reads; *hint says how. NULL for others. */
+static const char *paths_other_scheme(const char *url, const char **hint){
+  static const struct { const char *scheme, *hint; } others[] = {
+    { "gs://", "use s3:// with AWS_ENDPOINT_URL=https://storage.googleapis.com and HMAC keys" },
+    { "az://", "use https:// with a signed URL" }
+  };
+  for(size_t i=0; i<sizeof(others)/sizeof(*others); i++){
+    *hint = others[i].hint;
+    if( sqlite3_strnicmp(url, others[i].scheme, 5)==0 ) return others[i].scheme;
+  }
+  return NULL;
+}
+#endif
+
 static int paths_fail_url(const char *url, zt_error *err){
+#if ZT_REMOTE
+  const char *hint;
+#endif
   if( !err->rc ) err->system = EACCES;   /* It may exist */
+#if ZT_REMOTE
+  if( zt_remote_is_read(url) ){
+    return zt_fail(err, SQLITE_ERROR, "a URL of scheme '%.*s' is read only by the entry point"
+                   " sqlite3_ztensor_remote_init, which is not loaded",
+                   (int)zt_path_scheme(url), url);
+  }
+  if( paths_other_scheme(url, &hint) ){
+    return zt_fail(err, SQLITE_ERROR, "a URL of scheme '%.*s' is not read: %s",
+                   (int)zt_path_scheme(url), url, hint);
+  }
+#endif
   return zt_fail(err, SQLITE_ERROR,
                  "a URL of scheme '%.*s' is not read: sources are files of this machine, copy it"
                  " here first", zt_shown((zt_text){ url, zt_path_scheme(url) }), url);
@@ -271,9 +301,38 @@ static void paths_fail_nested(zt_error *err){
   zt_fail(err, SQLITE_ERROR, "a list of sources cannot be an element of a list");
 }
 
+/* Adds remote files. */
+static void paths_add_remote(zt_search *w, const char *url, bool element){
+#if ZT_REMOTE
+  const size_t from = w->out->n;
+  bool literal;
+  zt_remote_search(w, url, &literal);
+  if( !literal ) paths_sort(w->out, from, &w->filter->interrupt, w->err);
+  if( !element && literal ) w->out->literal = true;
+#else
+  (void)w;
+  (void)url;
+  (void)element;
+#endif
+}
+
+static bool paths_is_remote(const zt_search *w, const char *text){
+#if ZT_REMOTE
+  return w->filter->remote && zt_remote_is_read(text);
+#else
+  (void)w;
+  (void)text;
+  return false;
+#endif
+}
+
 /* Adds the paths of a source or of a list's element. */
 static void paths_add(zt_search *w, const char *text, bool element){
   paths_source s = { .path = text };
+  if( paths_is_remote(w, text) ){
+    paths_add_remote(w, text, element);
+    return;
+  }
   switch( paths_classify(&s, w->err) ){
     case PATHS_SOURCE_LITERAL:
       w->out->literal = !element;
@@ -414,21 +473,22 @@ static void paths_put_pattern(sqlite3_str *out, const paths_source *s, zt_error 
   paths_put_rest(out, s->path+n);
 }
 
-static void paths_put_list(sqlite3_str *out, const char *text, const zt_interrupt *interrupt,
-                           zt_error *err);
+static void paths_put_list(sqlite3_str *out, const char *text, bool urls,
+                           const zt_interrupt *interrupt, zt_error *err);
 
 /* Appends a source or a list's element. */
-static void paths_put(sqlite3_str *out, const char *text, bool element,
+static void paths_put(sqlite3_str *out, const char *text, bool urls, bool element,
                       const zt_interrupt *interrupt, zt_error *err){
   paths_source s = { .path = text };
-  if( zt_path_is_url(text) ) paths_fail_url(text, err);
+  if( zt_path_is_url(text) && urls ) sqlite3_str_appendall(out, text);
+  else if( zt_path_is_url(text) ) paths_fail_url(text, err);
   else switch( paths_classify(&s, err) ){
     case PATHS_SOURCE_LITERAL:   paths_put_path(out, s.path, err); break;
     case PATHS_SOURCE_DIRECTORY: paths_put_directory(out, s.path, strlen(s.path), err); break;
     case PATHS_SOURCE_PATTERN:   paths_put_pattern(out, &s, err); break;
     case PATHS_SOURCE_LIST:
       if( element ) paths_fail_nested(err);
-      else paths_put_list(out, text, interrupt, err);
+      else paths_put_list(out, text, urls, interrupt, err);
       break;
     case PATHS_SOURCE_FAILED:    break;
   }
@@ -436,12 +496,12 @@ static void paths_put(sqlite3_str *out, const char *text, bool element,
 }
 
 /* Appends an element as JSON text. */
-static void paths_put_element(sqlite3_str *out, const char *element,
+static void paths_put_element(sqlite3_str *out, const char *element, bool urls,
                               const zt_interrupt *interrupt, zt_error *err){
   sqlite3_str *text = sqlite3_str_new(NULL);
   char *z;
   int n;
-  paths_put(text, element, true, interrupt, err);
+  paths_put(text, element, urls, true, interrupt, err);
   n = sqlite3_str_length(text);
   z = sqlite3_str_finish(text);
   if( z ) zt_json_text(out, (zt_text){ z, (size_t)n });
@@ -449,8 +509,8 @@ static void paths_put_element(sqlite3_str *out, const char *element,
   sqlite3_free(z);
 }
 
-static void paths_put_list(sqlite3_str *out, const char *text, const zt_interrupt *interrupt,
-                           zt_error *err){
+static void paths_put_list(sqlite3_str *out, const char *text, bool urls,
+                           const zt_interrupt *interrupt, zt_error *err){
   const char *before = "[";
   zt_list list;
   char *element;
@@ -459,7 +519,7 @@ static void paths_put_list(sqlite3_str *out, const char *text, const zt_interrup
   while( !err->rc && zt_list_next(&list, &element) ){
     err->path = element;
     sqlite3_str_appendall(out, before);
-    if( !zt_interrupt_check(interrupt, err) ) paths_put_element(out, element, interrupt, err);
+    if( !zt_interrupt_check(interrupt, err) ) paths_put_element(out, element, urls, interrupt, err);
     before = ",";
     err->path = NULL;
     sqlite3_free(element);
@@ -467,11 +527,11 @@ static void paths_put_list(sqlite3_str *out, const char *text, const zt_interrup
   sqlite3_str_appendall(out, *before=='[' ? "[]" : "]");
 }
 
-int zt_paths_absolute(const char *source, const zt_interrupt *interrupt, char **out,
+int zt_paths_absolute(const char *source, bool urls, const zt_interrupt *interrupt, char **out,
                       zt_error *err){
   sqlite3_str *text = sqlite3_str_new(NULL);
   err->path = source;
-  paths_put(text, source, false, interrupt, err);
+  paths_put(text, source, urls, false, interrupt, err);
   *out = sqlite3_str_finish(text);
   if( !*out ) zt_fail_nomem(err);
   if( !err->rc ) return SQLITE_OK;

@@ -10,7 +10,8 @@
 **                the home directory itself has no wildcards
 **   file: URI    RFC 8089 with no host or `localhost`, percent-decoded, then path, pattern or
 **                directory
-**   URL          any other `scheme://` (zt_path_is_url()): refused without a look at the disk
+**   URL          any other `scheme://` (zt_path_is_url()): remote files (remote_search.h), or
+**                refused without a look at the disk
 **   list         a JSON array of sources, each as above (list.h)
 **
 ** Symbolic links are followed. A link to a directory is not followed if the path already contains
@@ -35,6 +36,8 @@ typedef struct zt_path {
   int error_number;    /* errno value if nothing is there, or if it or what is below cannot be
                        ** examined; EACCES for a URL. 0: none */
   const char *action;  /* Failed action: "open", "list the directory"; static */
+  struct zt_remote_state *remote;   /* The state that a listing states (remote.h); owned by the
+                                    ** list, NULL: unknown, or a local file */
 } zt_path;
 
 typedef struct zt_paths {
@@ -55,6 +58,7 @@ typedef struct zt_paths_filter {
   void *context;
   zt_interrupt interrupt;
   zt_pool *pool;                                 /* Threads that prefetch directories; NULL: none */
+  struct zt_remote *remote;                      /* Reads URLs; NULL: they are refused */
 } zt_paths_filter;
 
 /* Finds the paths of a source that pass the filter. A missing literal path and a URL are not
@@ -83,8 +87,10 @@ int zt_paths_target(const char *text, char **out, zt_error *err);
 /* Returns an equivalent source that does not depend on the current directory, from
 ** sqlite3_malloc64(). The directory at the front of a path or pattern becomes canonical, without
 ** symbolic links; the rest stays, and a list keeps its order as a JSON array. Missing files are not
-** failures; a directory that the system does not resolve is one. */
-int zt_paths_absolute(const char *source, const zt_interrupt *interrupt, char **out, zt_error *err);
+** failures; a directory that the system does not resolve is one. urls: a URL stays as it is; else
+** it is a failure. */
+int zt_paths_absolute(const char *source, bool urls, const zt_interrupt *interrupt, char **out,
+                      zt_error *err);
 
 /* Returns whether the source has wildcards. */
 bool zt_glob_is_pattern(const char *source);

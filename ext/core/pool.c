@@ -89,6 +89,13 @@ static bool pool_is_abandoned(void *context){
   return atomic_load_explicit(&((zt_tasks*)context)->abandoned, memory_order_relaxed);
 }
 
+/* Runs a task, whose reads may wait. */
+static void pool_run(zt_task *task, const zt_interrupt *interrupt){
+  const zt_interrupt *before = zt_interrupt_enter(interrupt);
+  task->run(task, interrupt);
+  zt_interrupt_enter(before);
+}
+
 static void pool_work(void *context){
   zt_pool *p = context;
   zt_monitor_enter(p->monitor);
@@ -106,7 +113,7 @@ static void pool_work(void *context){
     tasks->running++;
     zt_monitor_leave(p->monitor);
     interrupt = (zt_interrupt){ pool_is_abandoned, tasks };
-    task->run(task, &interrupt);
+    pool_run(task, &interrupt);
     zt_monitor_enter(p->monitor);
     task->state = ZT_TASK_DONE;
     tasks->running--;
@@ -193,7 +200,7 @@ static bool pool_is_interrupted(void *context){
 /* Runs a task in the waiting thread. */
 static int pool_do(zt_task *task, const zt_interrupt *interrupt, const pool_latch *latch,
                    zt_error *err){
-  task->run(task, interrupt);
+  pool_run(task, interrupt);
   task->state = ZT_TASK_DONE;
   return latch->stopped ? zt_fail_interrupt(err) : SQLITE_OK;
 }
@@ -210,7 +217,7 @@ int zt_pool_wait(zt_tasks *tasks, zt_task *task, const zt_interrupt *outer, zt_e
     zt_task *other = pool_get(p, tasks, task->state==ZT_TASK_QUEUED ? task : NULL);
     if( other ){
       zt_monitor_leave(p->monitor);
-      other->run(other, &interrupt);
+      pool_run(other, &interrupt);
       zt_monitor_enter(p->monitor);
       other->state = ZT_TASK_DONE;
       continue;

@@ -83,6 +83,16 @@ static const char *search_directory(const zt_search *w){
 
 /* --- Results --- */
 
+void zt_search_free_path(zt_path *path){
+  sqlite3_free(path->z);
+  sqlite3_free(path->remote);
+  *path = (zt_path){ 0 };
+}
+
+void zt_search_drop(zt_paths *p, size_t n){
+  while( p->n>n ) zt_search_free_path(&p->a[--p->n]);
+}
+
 void zt_search_append(zt_search *w, const char *z, zt_path path){
   const size_t n = strlen(z)+1;
   zt_path *a;

@@ -43,6 +43,10 @@ void zt_search_append(zt_search *w, const char *z, zt_path path);
 void zt_search_add(zt_search *w, const char *z, zt_path path);
 void zt_search_add_failed(zt_search *w, const char *z, const char *action, int error_number);
 
+/* Frees what a path owns; drops the paths from index n on. */
+void zt_search_free_path(zt_path *path);
+void zt_search_drop(zt_paths *p, size_t n);
+
 /* Returns whether the errno value means that the path leads to nothing. */
 bool zt_search_absent(int error_number);
 

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include "core/host.h"
 #include "core/pool.h"
+#include "core/url.h"
 
 /* Bytes that are worth a thread. Tests are built with fewer. */
 #ifndef ZT_SOURCE_PART
@@ -35,8 +36,21 @@ int zt_source_begin(zt_source *s, const char *path, const zt_stat *known, zt_err
 
 void zt_source_end(zt_source *s){
   zt_os_close(s->file);
+  zt_remote_file_close(s->remote);
   s->file = -1;
+  s->remote = NULL;
 }
+
+#if ZT_REMOTE
+int zt_source_begin_remote(zt_source *s, zt_remote *remote, const char *path,
+                           const zt_remote_state *known, zt_remote_ask ask, zt_error *err){
+  *s = (zt_source){ .file = -1, .path = path };
+  if( zt_remote_file_open(remote, path, known, ask, &s->remote, err) ) return err->rc;
+  zt_remote_identity(path, zt_remote_file_state(s->remote), &s->id);
+  s->size = s->id.size;
+  return SQLITE_OK;
+}
+#endif
 
 int zt_source_open(const char *path, const zt_stat *known, zt_source **out, zt_error *err){
   zt_source *s = source_new(path, err);
@@ -45,6 +59,95 @@ int zt_source_open(const char *path, const zt_stat *known, zt_source **out, zt_e
   if( zt_source_begin(s, s->path, known, err)==SQLITE_OK ) *out = s;
   else zt_source_close(s);
   return err->rc;
+}
+
+#if ZT_REMOTE
+const char *zt_source_plain_path(const zt_source *s){
+  return s->remote ? zt_remote_file_plain_path(s->remote) : zt_source_path(s);
+}
+
+int zt_source_open_remote(zt_remote *remote, const char *path, const zt_remote_state *known,
+                          zt_remote_ask ask, zt_source **out, zt_error *err){
+  zt_source *s = source_new(path, err);
+  *out = NULL;
+  if( !s ) return err->rc;
+  if( zt_source_begin_remote(s, remote, s->path, known, ask, err)==SQLITE_OK ) *out = s;
+  else zt_source_close(s);
+  return err->rc;
+}
+
+int zt_source_open_beside(const zt_source *beside, const char *path, zt_source **out,
+                          zt_error *err){
+  zt_remote *remote = beside->remote ? zt_remote_file_remote(beside->remote) : NULL;
+  if( !remote ) return zt_source_open(path, NULL, out, err);
+  return zt_source_open_remote(remote, path, NULL, ZT_REMOTE_HEAD, out, err);
+}
+
+const char *zt_source_etag(const zt_source *s){
+  const zt_remote_state *state = s->remote ? zt_remote_file_state(s->remote) : NULL;
+  return state && state->nEtag ? state->etag : NULL;
+}
+
+bool zt_source_settled(const zt_source *s){
+  if( s->remote ) return zt_remote_state_is_strong(zt_remote_file_state(s->remote));
+  return zt_os_settled(&s->id);
+}
+#else
+const char *zt_source_plain_path(const zt_source *s){
+  return zt_source_path(s);
+}
+
+int zt_source_open_beside(const zt_source *beside, const char *path, zt_source **out,
+                          zt_error *err){
+  (void)beside;
+  return zt_source_open(path, NULL, out, err);
+}
+
+const char *zt_source_etag(const zt_source *s){
+  (void)s;
+  return NULL;
+}
+
+bool zt_source_settled(const zt_source *s){
+  return zt_os_settled(&s->id);
+}
+#endif
+
+/* Appends a relative path to a URL, without its empty parts and those that are `.`, which are parts
+** of keys there. */
+static void source_put_parts(sqlite3_str *out, zt_text name, bool web){
+  size_t from = 0, n = 0;
+  for(size_t i=0; i<=name.n; i++){
+    const size_t part = i-from;
+    if( i<name.n && name.z[i]!='/' ) continue;
+    if( part>1 || (part==1 && name.z[from]!='.') ){
+      if( n++ ) sqlite3_str_appendchar(out, 1, '/');
+#if ZT_REMOTE
+      if( web ) zt_url_put_encoded(out, (zt_text){ name.z+from, part }, true);
+      else
+#endif
+      sqlite3_str_append(out, name.z+from, (int)part);
+    }
+    from = i+1;
+  }
+  (void)web;
+}
+
+char *zt_source_beside(const zt_source *s, bool stem, zt_text name){
+  const size_t end = zt_path_end(s->path);
+  const bool web = end>0 && zt_path_is_url(s->path) && (s->path[0]=='h' || s->path[0]=='H')
+                && (s->path[1]=='t' || s->path[1]=='T');
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  size_t from = end, dot;
+  while( from>0 && !zt_is_separator(s->path[from-1]) ) from--;
+  dot = end;
+  while( dot>from && s->path[dot-1]!='.' ) dot--;
+  if( dot>from+1 ) dot--;   /* A dot that is not the first character */
+  else dot = end;
+  sqlite3_str_append(out, s->path, (int)(stem ? dot : from));
+  if( zt_path_is_url(s->path) ) source_put_parts(out, name, web);
+  else sqlite3_str_append(out, name.z, (int)name.n);
+  return sqlite3_str_finish(out);
 }
 
 int zt_source_open_image(zt_span image, zt_source **out, zt_error *err){
@@ -166,6 +269,9 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
   if( n==0 ) return SQLITE_OK;
   if( s->outer ) return zt_source_read(s->outer, s->base+offset, buffer, n, err);
   if( s->file<0 ){
+#if ZT_REMOTE
+    if( s->remote ) return zt_remote_file_read(s->remote, offset, buffer, n, source_in(s, err));
+#endif
     memcpy(buffer, s->image.p+offset, n);
     return SQLITE_OK;
   }

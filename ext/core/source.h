@@ -1,5 +1,6 @@
 /*
-** An open file, or the image of a file in memory (a BLOB): size, identity, positioned reads. Files
+** An open file, a remote one, or the image of a file in memory (a BLOB): size, identity, positioned
+** reads. Files
 ** are never mapped: if an open file is truncated, that is an error here and not a signal that ends
 ** the host's process. Interface to code in source.c.
 */
@@ -8,6 +9,7 @@
 
 #include "core/os.h"
 #include "core/pool.h"
+#include "core/remote_file.h"
 
 /* Private, but for its size. */
 typedef struct zt_source zt_source;
@@ -18,6 +20,7 @@ struct zt_source {
   zt_span image;
   zt_span ahead;         /* Bytes of a file that are in memory; n 0: none */
   uint64_t ahead_at;     /* Their offset */
+  zt_remote_file *remote;   /* Of a remote file; owned */
   uint64_t size;
   zt_identity id;
   zt_pool *pool;         /* Borrowed; NULL: no threads */
@@ -32,6 +35,16 @@ int zt_source_open(const char *path, const zt_stat *known, zt_source **out, zt_e
 ** even after a failure. */
 int zt_source_begin(zt_source *s, const char *path, const zt_stat *known, zt_error *err);
 void zt_source_end(zt_source *s);
+
+/* The same for a remote file; known and ask are as for zt_remote_file_open(). */
+int zt_source_begin_remote(zt_source *s, zt_remote *remote, const char *path,
+                           const zt_remote_state *known, zt_remote_ask ask, zt_error *err);
+int zt_source_open_remote(zt_remote *remote, const char *path, const zt_remote_state *known,
+                          zt_remote_ask ask, zt_source **out, zt_error *err);
+
+/* Opens another file by its path, a remote one only if `beside` is remote. */
+int zt_source_open_beside(const zt_source *beside, const char *path, zt_source **out,
+                          zt_error *err);
 
 /* Opens an image in memory, which must not change until the source is closed. */
 int zt_source_open_image(zt_span image, zt_source **out, zt_error *err);
@@ -59,18 +72,38 @@ static inline bool zt_source_is_range(const zt_source *s){
 
 /* The identity when it was opened; NULL for an image and a range. */
 static inline const zt_identity *zt_source_identity(const zt_source *s){
-  return s->file>=0 ? &s->id : NULL;
+  return s->file>=0 || s->remote ? &s->id : NULL;
 }
+
+/* Returns whether it is a remote file. */
+static inline bool zt_source_is_remote(const zt_source *s){
+  return s->remote!=NULL;
+}
+
+/* The entity tag of a remote file; NULL if it has none, or is not remote. */
+const char *zt_source_etag(const zt_source *s);
+
+/* Returns whether any later change of the file will show in its identity. */
+bool zt_source_settled(const zt_source *s);
 
 /* The path that it was opened by; NULL for an image and a range. */
 static inline const char *zt_source_path(const zt_source *s){
-  return s->file>=0 ? s->path : NULL;
+  return zt_source_identity(s) ? s->path : NULL;
 }
+
+/* The path that gives its objects a name: that of a URL is percent-decoded and without its query.
+** NULL for an image. */
+const char *zt_source_plain_path(const zt_source *s);
+
+/* Returns the path of a file beside it, from sqlite3_malloc64(): its path up to the last name's
+** start or, with stem, up to the dot of its extension, and then the name, which is percent-encoded
+** in a URL of a web server. NULL if memory is short. Not for an image. */
+char *zt_source_beside(const zt_source *s, bool stem, zt_text name);
 
 /* Its name in messages. */
 static inline const char *zt_source_name(const zt_source *s){
   if( s->outer ) s = s->outer;   /* No range is of a range */
-  return s->file>=0 ? s->path : "<blob>";
+  return zt_source_identity(s) ? s->path : "<blob>";
 }
 
 /* The image; p is NULL for a file and its ranges. */
@@ -100,8 +133,14 @@ zt_source zt_source_with(const zt_source *s, uint64_t offset, zt_span bytes);
 ** reason. */
 int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_error *err);
 
+/* Announces that n bytes at the offset will be read, in this order: those of a remote file are
+** asked for ahead. */
+static inline void zt_source_expect(zt_source *s, uint64_t offset, uint64_t n){
+  if( s->remote ) zt_remote_file_expect(s->remote, offset, n);
+}
+
 /* Fails if the file was written to since it was opened: the bytes read may belong to several states
-** of it. */
+** of it. Each read of a remote file has checked that. */
 int zt_source_unchanged(zt_source *s, zt_error *err);
 
 /* Replaces the failure of a rule by that of zt_source_unchanged(), if there is one. Returns the

@@ -168,7 +168,7 @@ void zt_cache_free(zt_cache *c){
 
 static bool cache_same(const zt_identity *a, const zt_identity *b){
   return a->inode==b->inode && a->device==b->device && a->size==b->size && a->mtime==b->mtime
-      && a->ctime==b->ctime;
+      && a->ctime==b->ctime && a->tag==b->tag;
 }
 
 /* The container of a file in this state, which becomes the newest; NULL if there is none. An entry

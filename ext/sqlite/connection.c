@@ -29,6 +29,9 @@ void zt_connection_release(void *p){
   zt_connection *c = p;
   if( --c->references>0 ) return;
   zt_cache_free(c->cache);
+#if ZT_REMOTE
+  zt_remote_free(c->remote);
+#endif
   zt_spare_release(c->spare);
   sqlite3_free(c->host);
   sqlite3_free(c);
@@ -37,10 +40,16 @@ void zt_connection_release(void *p){
 void zt_connection_enter(zt_connection *c){
   c->cursors++;
   zt_cache_hold(c->cache);
+#if ZT_REMOTE
+  if( c->remote ) zt_remote_hold(c->remote);
+#endif
 }
 
 void zt_connection_leave(zt_connection *c){
   zt_cache_release(c->cache);
+#if ZT_REMOTE
+  if( c->remote ) zt_remote_release(c->remote);
+#endif
   if( --c->cursors>0 ) return;
   zt_pool_free(c->pool);
   c->pool = NULL;
@@ -58,6 +67,15 @@ int zt_connection_threads(const zt_connection *c){
 zt_pool *zt_connection_pool(zt_connection *c){
   if( !c->pool && c->cursors>0 ) c->pool = zt_pool_new(zt_connection_threads(c)-1);
   return c->pool;
+}
+
+zt_pool *zt_connection_waiting_pool(zt_connection *c){
+#if ZT_REMOTE
+  const int n = c->remote ? zt_remote_get(c->remote).connections : 1;
+  if( !c->pool && c->cursors>0 && n>1 ) c->pool = zt_pool_new(n-1);
+  zt_pool_widen(c->pool, n);
+#endif
+  return zt_connection_pool(c);
 }
 
 /* SQLite counts only the instructions of its virtual machine, and calls a host's progress handler

@@ -7,6 +7,7 @@
 
 #include "core/host.h"
 #include "core/pool.h"
+#include "core/remote.h"
 #include "sqlite/cache.h"
 #include "tensor/buffer.h"
 
@@ -22,9 +23,14 @@ typedef struct zt_connection {
   char *host;                /* The name for this machine; NULL: its own name. Owned */
   int threads;               /* Most threads of a statement; 0: the number of processors */
   struct zt_writer *writers; /* Its tables that write files. SQLite's */
+  zt_remote *remote;         /* Reads URLs; NULL: they are refused. Owned */
   unsigned cursors;          /* Open cursors, and running functions that use threads */
   zt_pool *pool;             /* Threads while cursors > 0; NULL: none yet. Owned */
 } zt_connection;
+
+/* The type of a pointer to a zt_connection*, which SQL cannot make: zt_threads() of such a value
+** sets the target to its connection. */
+#define ZT_CONNECTION_POINTER "zt_connection"
 
 #define ZT_THREADS_DEFAULT 16   /* Most threads, unless zt_threads() sets the number */
 #ifndef ZT_THREADS              /* A build may define a number to replace that of the processors */
@@ -46,6 +52,10 @@ int zt_connection_threads(const zt_connection *c);
 
 /* Threads, after zt_connection_enter(); NULL: there is only the caller's thread. */
 zt_pool *zt_connection_pool(zt_connection *c);
+
+/* The same, with as many threads as there may be requests under way, for work that waits for
+** servers. */
+zt_pool *zt_connection_waiting_pool(zt_connection *c);
 
 /* The bounds on one call, from the connection's limits. */
 zt_budget zt_connection_budget(zt_connection *c);

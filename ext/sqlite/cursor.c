@@ -75,6 +75,7 @@ static int cursor_begin_here(zt_cursor *c){
 /* The source names nothing that can be listed: it counts as an unreadable file. */
 static int cursor_begin_missing(zt_cursor *c){
   zt_cursor_leave_file(c);
+  if( c->err.kind ) return c->err.rc;   /* A listing of remote files failed: no row, no 'skip' */
   c->err.path = c->files.files.source;
   if( zt_table_is_of_files(c->scan.table) ){
     zt_file_iterator_stand_on_missing(&c->files);

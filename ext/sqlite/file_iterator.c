@@ -179,7 +179,8 @@ static void file_take(zt_file_iterator *it, const zt_opened *opened){
 ** meanwhile, or the failure is not the file's and may come from other jobs. */
 static bool file_take_over(zt_file_iterator *it, file_opening *o){
   if( o->err.rc!=SQLITE_INTERRUPT
-   && ((o->err.rc && !zt_error_is_of_file(&o->err)) || file_is_stale(&it->at, o)) ) return false;
+   && ((o->err.rc && !zt_error_is_of_file(&o->err) && !o->err.kind)
+       || file_is_stale(&it->at, o)) ) return false;
   *it->scan->err = o->err;
   file_take(it, &o->opened);
   if( it->container ) zt_files_keep(&it->files, it->at.file, it->scan->connection, &o->opened);
@@ -220,7 +221,10 @@ static void file_prefetch(zt_file_iterator *it, zt_pool *pool){
 /* Threads to open the next files of the list; NULL if they would not help. */
 static zt_pool *file_pool(const zt_file_iterator *it){
   const bool several = it->next>0 && file_count(it)>1;   /* The scan visits them one by one */
-  zt_pool *pool = zt_connection_pool(it->scan->connection);   /* Also needed to read a large file */
+  zt_connection *c = it->scan->connection;
+  const bool remote = c->remote && several && zt_path_is_url(it->at.file->path.z);
+  zt_pool *pool = remote ? zt_connection_waiting_pool(c)
+                : zt_connection_pool(c);   /* Also needed to read a large file */
   return several && !it->files.again && it->files.complete ? pool : NULL;
 }
 
@@ -268,10 +272,35 @@ void zt_file_iterator_open(zt_file_iterator *it){
   it->at.asked = ZT_STAT_KNOWN;
 }
 
+#if ZT_REMOTE
+/* The state of a remote file: that of its listing, or of its opening, or the one that was seen when
+** opening it failed. NULL: unknown. */
+static void file_ask_remote(zt_file_iterator *it){
+  zt_remote *remote = it->scan->connection->remote;
+  zt_file_place *at = &it->at;
+  const char *path = at->file->path.z;
+  zt_remote_state *seen = NULL;
+  if( at->file->stat.remote ){
+    zt_remote_identity(path, at->file->stat.remote, &at->stat.id);
+    at->asked = ZT_STAT_KNOWN;
+    return;
+  }
+  zt_file_iterator_open(it);
+  if( it->state==ZT_FILE_UNREADABLE ) seen = zt_remote_seen(remote, path);
+  if( seen ) zt_remote_identity(path, seen, &at->stat.id);
+  if( it->state!=ZT_FILE_OPEN ) at->asked = seen ? ZT_STAT_KNOWN : ZT_STAT_FAILED;
+  sqlite3_free(seen);
+}
+#endif
+
 const zt_stat *zt_file_iterator_stat(zt_file_iterator *it, bool *nomem){
   zt_file_place *at = &it->at;
   const zt_listed *file = at->file;
   *nomem = false;
+#if ZT_REMOTE
+  if( at->asked==ZT_STAT_UNASKED && file && it->scan->connection->remote
+   && zt_path_is_url(file->path.z) ) file_ask_remote(it);
+#endif
   if( at->asked==ZT_STAT_UNASKED && file ){
     if( file->has_stat ) at->stat = file->stat;
     else if( zt_path_is_url(file->path.z) ) at->error_number = file->path.error_number;
@@ -281,6 +310,29 @@ const zt_stat *zt_file_iterator_stat(zt_file_iterator *it, bool *nomem){
     else at->asked = at->error_number ? ZT_STAT_FAILED : ZT_STAT_KNOWN;
   }
   return at->asked==ZT_STAT_KNOWN ? &at->stat : NULL;
+}
+
+char *zt_file_iterator_etag(zt_file_iterator *it){
+#if ZT_REMOTE
+  const zt_remote_state *listed = it->at.file ? it->at.file->stat.remote : NULL;
+  zt_remote_state *seen = NULL;
+  const char *etag = NULL;
+  char *out;
+  bool nomem;
+  if( !it->container && !listed ) zt_file_iterator_stat(it, &nomem);
+  if( it->container ) etag = zt_container_etag(it->container);
+  else if( listed ) etag = listed->etag;
+  else if( it->at.file && it->scan->connection->remote
+        && (seen = zt_remote_seen(it->scan->connection->remote, it->at.file->path.z))!=NULL ){
+    etag = seen->etag;
+  }
+  out = etag && *etag ? sqlite3_mprintf("%s", etag) : NULL;
+  sqlite3_free(seen);
+  return out;
+#else
+  (void)it;
+  return NULL;
+#endif
 }
 
 /* --- The current file --- */

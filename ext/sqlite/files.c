@@ -15,6 +15,7 @@ static void files_evict(zt_files *f, zt_listed *file){
 static void files_forget(zt_files *f, zt_listed *file){
   files_evict(f, file);
   sqlite3_free(file->path.z);
+  sqlite3_free(file->path.remote);
   *file = (zt_listed){ 0 };
 }
 
@@ -52,19 +53,22 @@ int zt_files_begin(zt_files *f, zt_text source, zt_error *err){
 /* Move the paths into the list. */
 static void files_take(zt_files *f, zt_listed *a, zt_paths *paths){
   for(size_t i=0; i<paths->n; i++){
-    bool there = paths->literal && paths->a[i].error_number==0;
+    bool there = paths->literal && paths->a[i].error_number==0 && !zt_path_is_url(paths->a[i].z);
     a[i] = (zt_listed){ .path = paths->a[i], .id = ++f->last_id };
     a[i].has_stat = there;
     f->nLost += paths->a[i].literal && paths->a[i].error_number;
     if( there ) a[i].stat = paths->stat;
+    a[i].stat.remote = paths->a[i].remote;
     paths->a[i].z = NULL;
+    paths->a[i].remote = NULL;
   }
 }
 
 int zt_files_list(zt_files *f, bool sorted, zt_connection *connection, zt_error *err){
   const zt_interrupt interrupt = zt_connection_interrupt(connection);
   const zt_paths_filter filter = {
-    .files = zt_container_files, .interrupt = interrupt, .pool = zt_connection_pool(connection)
+    .files = zt_container_files, .interrupt = interrupt, .pool = zt_connection_pool(connection),
+    .remote = connection->remote
   };
   zt_paths paths;
   if( f->complete && (f->sorted || !sorted) ) return SQLITE_OK;
@@ -142,10 +146,11 @@ static int files_find_listed(zt_files *f, const char *path, const zt_interrupt *
 }
 
 /* Look up one path without listing the source. It replaces a remembered one. */
-static int files_look(zt_files *f, const char *path, const zt_interrupt *interrupt,
-                      zt_listed **out, zt_error *err){
+static int files_look(zt_files *f, const char *path, zt_connection *connection, zt_listed **out,
+                      zt_error *err){
   const zt_paths_filter filter = {
-    .files = zt_container_files, .only = path, .interrupt = *interrupt
+    .files = zt_container_files, .only = path, .interrupt = zt_connection_interrupt(connection),
+    .remote = connection->remote
   };
   zt_paths paths;
   if( !f->a ){
@@ -174,7 +179,7 @@ int zt_files_find(zt_files *f, zt_text path, zt_connection *connection, zt_liste
   if( zt_list_is(f->source) && zt_files_list(f, f->sorted, connection, err) ) return err->rc;
   if( f->complete ) return files_find_listed(f, path.z, &interrupt, out, err);
   *out = files_search(f, path.z);
-  return *out ? SQLITE_OK : files_look(f, path.z, &interrupt, out, err);
+  return *out ? SQLITE_OK : files_look(f, path.z, connection, out, err);
 }
 
 /* Keep an opened container for reuse. In a list that is scanned repeatedly, the first containers
@@ -198,7 +203,8 @@ void zt_files_renew(zt_files *f, zt_listed *file, const zt_identity *now){
 int zt_files_read(const zt_listed *file, zt_connection *connection, bool source,
                   const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
   static const zt_stat regular = { .kind = ZT_KIND_FILE };
-  const zt_stat *state = file->has_stat ? &file->stat : file->path.regular ? &regular : NULL;
+  const zt_stat *state = file->has_stat || file->stat.remote ? &file->stat
+                       : file->path.regular ? &regular : NULL;
   *out = (zt_opened){ NULL, NULL, false };
   if( zt_path_fail(&file->path, err) ) return err->rc;
   return zt_open_read(connection, file->path.z, state, !file->path.literal, source, interrupt, out,

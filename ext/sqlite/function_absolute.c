@@ -30,7 +30,7 @@ static void absolute_function(sqlite3_context *ctx, int n, sqlite3_value **args)
   (void)n;
   if( zt_target_null(args[0], NULL) ) return;
   if( zt_target_path(connection, args[0], &path, &err)==SQLITE_OK ){
-    if( path ) zt_paths_absolute(path, &interrupt, &out, &err);
+    if( path ) zt_paths_absolute(path, connection->remote!=NULL, &interrupt, &out, &err);
     else zt_fail(&err, SQLITE_ERROR, "a BLOB has no path");
   }
   absolute_result(ctx, out, &err);

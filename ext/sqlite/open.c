@@ -4,7 +4,7 @@
 /* Read an opened file, unless the cache has a container of this state. */
 static int open_read_opened(zt_connection *c, zt_source *opened, const char *path, bool scan,
                             const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
-  const bool settled = zt_os_settled(zt_source_identity(opened));
+  const bool settled = zt_source_settled(opened);
   zt_cache_help help;
   zt_source_set_pool(opened, c->pool);
   out->container = zt_cache_find(c->cache, path, zt_source_identity(opened), scan, &help);
@@ -39,9 +39,52 @@ static int open_read_container(zt_connection *c, const char *path, const zt_stat
   return err->rc;
 }
 
+#if ZT_REMOTE
+/* Opens the source of a remote file and its container. Only what is not known of its state is asked
+** for: nothing if the state is fresh and the cache has the container; whether it changed if that is
+** all that is in doubt; else its first bytes. */
+static int open_read_remote(zt_connection *c, const char *path, const zt_stat *state, bool scan,
+                            bool source, const zt_interrupt *interrupt, zt_opened *out,
+                            zt_error *err){
+  const zt_remote_state *listed = state ? state->remote : NULL;
+  zt_remote_state *seen = listed ? zt_remote_state_copy(listed) : zt_remote_seen(c->remote, path);
+  const bool fresh = seen && zt_remote_is_fresh(c->remote, listed ? zt_os_elapsed() : seen->seen);
+  zt_container *known = NULL;
+  zt_remote_ask ask = ZT_REMOTE_HEAD;
+  zt_identity id;
+  if( seen && zt_remote_state_is_strong(seen) ){
+    zt_remote_identity(path, seen, &id);
+    known = zt_cache_find(c->cache, path, &id, scan, NULL);
+  }
+  if( known ) ask = listed || fresh ? ZT_REMOTE_NOTHING : ZT_REMOTE_CHANGE;
+  if( known && source && seen->whole ) ask = ZT_REMOTE_HEAD;
+  if( zt_source_open_remote(c->remote, path, seen, ask, &out->source, err)==SQLITE_OK ){
+    if( known && zt_same_state(zt_source_identity(out->source), &id) ){
+      zt_source_set_pool(out->source, c->pool);
+      out->container = known;
+      known = NULL;
+    }else{
+      open_read_opened(c, out->source, path, scan, interrupt, out, err);
+    }
+  }
+  zt_container_close(known);
+  sqlite3_free(seen);
+  return err->rc;
+}
+#endif
+
 int zt_open_read(zt_connection *c, const char *path, const zt_stat *state, bool scan, bool source,
                  const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
   *out = (zt_opened){ NULL, NULL, false };
+#if ZT_REMOTE
+  if( c->remote && zt_path_is_url(path) ){
+    open_read_remote(c, path, state, scan, source, interrupt, out, err);
+    if( source && !err->rc ) return SQLITE_OK;
+    zt_source_close(out->source);
+    out->source = NULL;
+    return err->rc;
+  }
+#endif
   if( !source ) return open_read_container(c, path, state, scan, interrupt, out, err);
   if( zt_source_open(path, state, &out->source, err)
    || open_read_opened(c, out->source, path, scan, interrupt, out, err) ){

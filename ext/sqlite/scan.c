@@ -13,6 +13,10 @@ const zt_stat *zt_scan_stat(zt_scan *scan, sqlite3_context *ctx){
   return stat;
 }
 
+char *zt_scan_etag(zt_scan *scan){
+  return zt_file_iterator_etag(&zt_cursor_of(scan)->files);
+}
+
 const zt_object *zt_scan_object(zt_scan *scan){
   return zt_object_iterator_decoded(&zt_cursor_of(scan)->objects);
 }

@@ -32,6 +32,9 @@
 **                    mtime, but not this time
 **   birth_ns         the time when the file was made; NULL if the system does not tell. Systems
 **                    reuse inode numbers, but two files never share device, inode and this time
+**   etag             the entity tag of a remote file, with its quotes, as its server states it;
+**                    for a large file of the hub, its digest. NULL if there is none, and for local
+**                    files
 **
 ** An unreadable file never ends a query. A file is examined when a column that needs it is asked
 ** for, and opened when a column needs its manifest. A row that a condition on path, size or mtime
@@ -52,7 +55,8 @@ enum {
   FILES_TABLE_MANIFEST, FILES_TABLE_ATTRIBUTES, FILES_TABLE_ERROR, FILES_TABLE_VISIBLE,
   FILES_TABLE_ERROR_KIND = FILES_TABLE_VISIBLE, FILES_TABLE_DEVICE, FILES_TABLE_INODE,
   FILES_TABLE_ARCHITECTURE, FILES_TABLE_LAYOUT, FILES_TABLE_DATA, FILES_TABLE_DIGESTS,
-  FILES_TABLE_MTIME_NS, FILES_TABLE_CTIME_NS, FILES_TABLE_BIRTH_NS
+  FILES_TABLE_MTIME_NS, FILES_TABLE_CTIME_NS, FILES_TABLE_BIRTH_NS,
+  FILES_TABLE_ETAG
 };
 
 /* Computed once per row, for the first column that needs it. */
@@ -136,8 +140,23 @@ static double files_table_seconds(int64_t nanoseconds){
   return (double)whole + (double)fraction*1e-9;
 }
 
+static bool files_table_is_remote(const zt_scan *scan){
+  return scan->path && zt_path_is_url(scan->path);
+}
+
+static void files_table_etag_column(zt_scan *scan, sqlite3_context *ctx){
+  char *etag = files_table_is_remote(scan) ? zt_scan_etag(scan) : NULL;
+  if( etag ) sqlite3_result_text(ctx, etag, -1, sqlite3_free);
+}
+
+/* A remote file has a size, and a time if its server states one. */
+static bool files_table_knows(const zt_scan *scan, const zt_stat *stat, int i){
+  if( i==FILES_TABLE_SIZE || !files_table_is_remote(scan) ) return true;
+  return (i==FILES_TABLE_MTIME || i==FILES_TABLE_MTIME_NS) && stat->id.mtime!=INT64_MIN;
+}
+
 static void files_table_birth_column(zt_scan *scan, sqlite3_context *ctx){
-  const int64_t birth = scan->path ? zt_os_birth(scan->path) : 0;
+  const int64_t birth = scan->path && !files_table_is_remote(scan) ? zt_os_birth(scan->path) : 0;
   if( birth ) sqlite3_result_int64(ctx, birth);
 }
 
@@ -145,7 +164,7 @@ static void files_table_birth_column(zt_scan *scan, sqlite3_context *ctx){
 ** negative INTEGERs. */
 static void files_table_stat_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_stat *stat = scan->path || i==FILES_TABLE_SIZE ? zt_scan_stat(scan, ctx) : NULL;
-  if( !stat ) return;
+  if( !stat || !files_table_knows(scan, stat, i) ) return;
   switch( i ){
     case FILES_TABLE_SIZE:   zt_result_uint(ctx, stat->id.size); break;
     case FILES_TABLE_DEVICE: sqlite3_result_int64(ctx, (sqlite3_int64)stat->id.device); break;
@@ -171,6 +190,7 @@ static void files_table_column(zt_scan *scan, sqlite3_context *ctx, int i){
       files_table_stat_column(scan, ctx, i);
       break;
     case FILES_TABLE_BIRTH_NS: files_table_birth_column(scan, ctx); break;
+    case FILES_TABLE_ETAG:  files_table_etag_column(scan, ctx); break;
     case FILES_TABLE_ERROR: case FILES_TABLE_ERROR_KIND:
       files_table_error_column(scan, ctx, i);
       break;
@@ -189,14 +209,14 @@ const zt_table zt_table_files = {
   .hidden = "error_kind TEXT HIDDEN, device INTEGER HIDDEN, inode INTEGER HIDDEN,"
             " architecture TEXT HIDDEN, layout TEXT HIDDEN, data_offset INTEGER HIDDEN,"
             " digests INTEGER HIDDEN, mtime_ns INTEGER HIDDEN, ctime_ns INTEGER HIDDEN,"
-            " birth_ns INTEGER HIDDEN",
+            " birth_ns INTEGER HIDDEN, etag TEXT HIDDEN",
   .nVisible = FILES_TABLE_VISIBLE,
   .rows = ZT_ROWS_FILES,
   .iPath = FILES_TABLE_PATH,
   .iObject = -1,
   .light = 1u<<FILES_TABLE_PATH | 1u<<FILES_TABLE_SIZE | 1u<<FILES_TABLE_MTIME
            | 1u<<FILES_TABLE_DEVICE | 1u<<FILES_TABLE_INODE | 1u<<FILES_TABLE_MTIME_NS
-           | 1u<<FILES_TABLE_CTIME_NS | 1u<<FILES_TABLE_BIRTH_NS,
+           | 1u<<FILES_TABLE_CTIME_NS | 1u<<FILES_TABLE_BIRTH_NS | 1u<<FILES_TABLE_ETAG,
   .row_size = sizeof(files_table_row),
   .first = files_table_first,
   .column = files_table_column,

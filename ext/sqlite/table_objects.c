@@ -78,6 +78,10 @@ static void objects_fingerprint_column(zt_scan *scan, sqlite3_context *ctx, int 
   const objects_work *w = (const objects_work*)zt_scan_work(scan, 0, &err);
   const zt_error *failed = w ? &w->err : &err;
   if( zt_result_ends(ctx, failed->rc) ) return;
+  if( failed->kind && i!=OBJECTS_FINGERPRINT_ERROR && !scan->skip ){
+    sqlite3_result_error(ctx, failed->message, -1);   /* A server: the tensor may be sound */
+    return;
+  }
   if( i==OBJECTS_FINGERPRINT_ERROR ){
     if( failed->rc ) sqlite3_result_text(ctx, failed->message, -1, SQLITE_TRANSIENT);
   }else if( w && !failed->rc ){

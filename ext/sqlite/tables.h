@@ -17,8 +17,11 @@
 
 /* Families of functions. Each is an array that ends with a NULL name. */
 #define ZT_FUNCTIONS(X) \
-  X(absolute) X(blob) X(dense) X(hash) X(content_id) X(fingerprint) X(manifest) X(threads) \
-  X(version)
+  X(absolute) X(blob) X(dense) X(endpoint) X(hash) X(content_id) X(fingerprint) X(manifest) \
+  X(threads) X(version)
+
+/* Families of the entry point of remote sources. */
+#define ZT_REMOTE_FUNCTIONS(X) X(remote)
 
 /* Aggregate functions. */
 #define ZT_AGGREGATES(X) X(fingerprint) X(pack) X(pack_data)
@@ -55,6 +58,7 @@ ZT_TABLES(ZT_DECLARE_TABLE)
 ZT_MODULES(ZT_DECLARE_MODULE)
 ZT_WRITING_MODULES(ZT_DECLARE_MODULE)
 ZT_FUNCTIONS(ZT_DECLARE_FUNCTION)
+ZT_REMOTE_FUNCTIONS(ZT_DECLARE_FUNCTION)
 ZT_AGGREGATES(ZT_DECLARE_AGGREGATE)
 
 /* SQLITE_RESULT_SUBTYPE, which headers before 3.45 lack: the function's result has a subtype. Later

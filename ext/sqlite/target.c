@@ -64,7 +64,11 @@ int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_targe
   if( zt_target_path(c, source, &path, err) ) return err->rc;
   err->path = path ? path : "<blob>";
   if( !path ) return zt_target_open_image(c, source, &out->container, &out->source, err);
-  if( zt_paths_one(path, &out->path, &state, err) ) return err->rc;
+  if( c->remote && zt_path_is_url(path) ){
+    state = (zt_stat){ .kind = ZT_KIND_FILE };
+    out->path = sqlite3_mprintf("%s", path);
+    if( !out->path ) return zt_fail_nomem(err);
+  }else if( zt_paths_one(path, &out->path, &state, err) ) return err->rc;
   err->path = out->path;
   if( zt_open(c, out->path, &state, false, bytes, &opened, err) ) return err->rc;
   out->container = opened.container;

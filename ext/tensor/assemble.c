@@ -163,6 +163,7 @@ int zt_assemble_pieces(zt_tensor *t, const zt_dtype *as,
   void *window;
   if( assemble_check_types(t, as, err) ) return err->rc;
   if( t->object->elements==0 ) return zt_tensor_read(t, 0, 0, NULL, err);
+  zt_tensor_expect(t);
   if( n>t->object->elements ) n = t->object->elements;
   window = zt_window_new((size_t)(n*t->dtype->width));
   if( convert ) p.out = zt_window_new((size_t)(n*as->width));

@@ -306,6 +306,7 @@ static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error 
   const size_t n = zt_stream_piece(s);
   size_t got = 1, i;
   if( check_need_window(c, n, err) ) return err->rc;
+  zt_payload_expect(p);
   while( got && zt_stream_read(s, at, c->window, n, &got, e)==SQLITE_OK ){
     i = check_find_other(c->window, got, allowed);
     if( i<got ){

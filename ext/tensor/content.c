@@ -105,6 +105,7 @@ static int content_digest(const zt_payload *p, zt_digest *digest, zt_error *err)
   n = zt_stream_piece(s);
   window = zt_window_new(n);
   if( !window ) zt_fail_nomem(err);
+  else zt_payload_expect(p);
   while( !err->rc && got && zt_stream_read(s, done, window, n, &got, err)==SQLITE_OK ){
     zt_digest_update(digest, (zt_span){ window, got });
     done += got;

@@ -58,6 +58,17 @@ void zt_tensor_close(zt_tensor *t){
   *t = (zt_tensor){ 0 };
 }
 
+void zt_tensor_expect(const zt_tensor *t){
+  const uint32_t i = t->object->index, end = zt_container_first(t->container, i+1);
+  zt_component component;
+  const zt_payload payload = zt_tensor_payload(t, &component);
+  if( !zt_source_is_remote(t->source) ) return;
+  for(uint32_t k=zt_container_first(t->container, i); k<end; k++){
+    zt_container_component(t->container, i, k, ZT_COMPONENT_ALL, &component);
+    zt_payload_expect(&payload);
+  }
+}
+
 bool zt_tensor_is_sparse(const zt_tensor *t){
   return t->layout->next!=NULL;
 }

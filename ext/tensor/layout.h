@@ -38,6 +38,9 @@ bool zt_tensor_is_sparse(const zt_tensor *t);
 ** elements, it is 0, and the stored bytes are still checked. */
 int zt_tensor_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err);
 
+/* Announce that all elements will be read in order. */
+void zt_tensor_expect(const zt_tensor *t);
+
 /* Return how many elements to read at once in a sequential read. */
 uint64_t zt_tensor_window(const zt_tensor *t);
 

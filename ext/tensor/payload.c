@@ -46,3 +46,9 @@ zt_text zt_payload_byte_order(const zt_component *component){
   if( big && dtype && dtype->unit==1 ) return ZT_TEXT("little");
   return component->byte_order;
 }
+
+void zt_payload_expect(const zt_payload *p){
+  const zt_component *c = p->component;
+  if( c->shard.z || c->fault || c->scattered || c->unsized ) return;
+  zt_source_expect(p->source, zt_payload_offset(c), zt_payload_stored(c));
+}

@@ -50,6 +50,9 @@ zt_length_state zt_payload_length(const zt_object *object, const zt_component *c
 uint64_t zt_payload_offset(const zt_component *component);
 uint64_t zt_payload_stored(const zt_component *component);
 
+/* Announce that all stored bytes will be read in order, unless they are in another file. */
+void zt_payload_expect(const zt_payload *p);
+
 /* Report that the content is longer than the manifest states (E4, encoding.h). */
 int zt_payload_fail_long(uint64_t reported, const char *encoding, zt_error *err);
 

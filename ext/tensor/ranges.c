@@ -170,6 +170,9 @@ static int ranges_go_together(const zt_ranges *r, zt_error *err){
 
 int zt_ranges_go(const zt_ranges *r, zt_error *err){
   bool anywhere = r->t[0]->budget->pool && ranges_count(r)>1;
-  for(int k=0; k<2 && r->t[k]; k++) anywhere = anywhere && r->t[k]->anywhere;
+  for(int k=0; k<2 && r->t[k]; k++){
+    anywhere = anywhere && r->t[k]->anywhere;
+    zt_tensor_expect(r->t[k]);
+  }
   return anywhere ? ranges_go_together(r, err) : ranges_go_alone(r, err);
 }

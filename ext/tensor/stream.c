@@ -101,7 +101,9 @@ static int stream_read_raw(zt_stream *s, uint64_t offset, uint8_t *buffer, size_
                            zt_error *err){
   const zt_payload *p = &s->payload;
   for(size_t done=0; done<n;){
-    size_t piece = n-done<ZT_POLL_BYTES ? n-done : (size_t)ZT_POLL_BYTES;
+    /* Reads of remote files are interrupted where they wait, and are several at once */
+    size_t piece = n-done<ZT_POLL_BYTES || zt_source_is_remote(p->source) ? n-done
+                 : (size_t)ZT_POLL_BYTES;
     if( zt_source_read(p->source, p->component->offset+offset+done, buffer+done, piece, err) ){
       return err->rc;
     }

@@ -35,6 +35,7 @@ from typing import Callable
 import auditing
 import joins
 import listing
+import remote
 import table
 import threads
 import values
@@ -44,7 +45,7 @@ from harness import (BUILT, COMPARED, HEADER, PLAN, WORK, BenchError, Build, Mea
 
 MEASUREMENTS = [*listing.MEASUREMENTS, *joins.MEASUREMENTS, *values.MEASUREMENTS,
                 *auditing.MEASUREMENTS, *threads.MEASUREMENTS,
-                *writing.MEASUREMENTS]
+                *writing.MEASUREMENTS, *remote.MEASUREMENTS]
 
 NUMBERS = {"ours", "theirs", "ratio", "new", "old", "least", "median", "most", "bound", "cpu", "n"}
 

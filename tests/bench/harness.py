@@ -164,9 +164,9 @@ def library2() -> Path:
     return rust_program("rust2", "library2")
 
 
-def venv() -> Path:
+def venv(name: str = "venv", requirements: str = "requirements.txt") -> Path:
     """The virtual environment of the baselines and generators in Python."""
-    environment, stamp, wanted = WORK / "venv", WORK / "venv.stamp", HERE / "requirements.txt"
+    environment, stamp, wanted = WORK / name, WORK / f"{name}.stamp", HERE / requirements
     if not is_newer(stamp, wanted):
         print("installing Python packages ...", file=sys.stderr)
         shutil.rmtree(environment, ignore_errors=True)
@@ -344,7 +344,7 @@ class Measurement:
     once: bool = False  # one sample without a warm-up, of what takes very long
 
 
-UNITS = {"ms": 1e3, "us": 1e6, "MB": 1 / MEGABYTE}
+UNITS = {"ms": 1e3, "us": 1e6, "MB": 1 / MEGABYTE, "requests": 1.0}
 
 
 def is_real(text: str) -> bool:

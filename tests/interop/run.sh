@@ -1,7 +1,7 @@
 #!/bin/sh
 # Has the formats' own libraries write files, each from PyPI in a virtual environment of its own, but torch, which is the
 # system's, and reads them with the extension; hands vectors to sqlite-vec; has experiment trackers write databases, and joins them;
-# asks the same of Python's two drivers of SQLite; has Datasette and DuckDB browse a catalog.
+# asks the same of Python's two drivers of SQLite; has Datasette and DuckDB browse a catalog; reads from moto's S3.
 # The environments stay in build/interop, so that only the first run downloads.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -100,6 +100,10 @@ given=
 track optuna-4 write_optuna.py optuna==4.9.0 sqlalchemy==2.1.9
 track optuna-5 write_optuna.py optuna==5.0.0 sqlalchemy==2.1.9
 track sacred write_sacred.py sacred==0.8.7 sqlalchemy==2.1.9
+
+# Servers of S3. versitygw, which verifies signatures, takes minutes to build
+environment moto 'moto[s3,server]==5.2.5' boto3==1.44.8
+[ -e "$build/gateway/versitygw" ] || GOBIN="$PWD/$build/gateway" go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
 
 # Tools that browse a catalog
 environment datasette datasette==0.65.5

@@ -27,7 +27,7 @@
 
 static const oom_case cases[] = {
   /* Every column of every table, of a file and of a BLOB */
-  { .sql = "SELECT *, source, \"too many arguments\", error_kind, device, inode, architecture, layout, data_offset, digests, mtime_ns, ctime_ns, birth_ns, rowid FROM zt_files('" V12 "wheel_attributes.zt')" },
+  { .sql = "SELECT *, source, \"too many arguments\", error_kind, device, inode, architecture, layout, data_offset, digests, mtime_ns, ctime_ns, birth_ns, etag, rowid FROM zt_files('" V12 "wheel_attributes.zt')" },
   { .sql = "SELECT device, architecture, layout, data_offset, digests, mtime_ns, ctime_ns, birth_ns FROM zt_files(?1)", .image = V12 "hand_sparse.zt" },
   { .sql = "SELECT *, source, rowid FROM zt_files(?1)", .image = V12 "wheel_attributes.zt" },
   { .sql = "SELECT *, source, on_error, \"too many arguments\", fingerprint, fingerprint_error, rowid FROM zt_objects('" V12 "wheel_attributes.zt')" },
@@ -61,6 +61,7 @@ static const oom_case cases[] = {
   /* Every function */
   { .sql = "SELECT zt_version()" },
   { .sql = "SELECT zt_host('box'), zt_host(), zt_host(NULL), zt_absolute('" TREE "'), zt_absolute('" TREE "/none/none.zt'), zt_absolute('" TREE "/*.zt')" },
+  { .sql = "SELECT zt_endpoint('" TREE "'), zt_endpoint('https://Host:8443/x.zt'), zt_endpoint('s3://b/x.zt'), zt_endpoint('hf://o/m/x.zt')" },
   { .sql = "SELECT zt_absolute('[\"" TREE "\", \"none.zt\", \"~/none\"]'), zt_absolute('file:///%61.zt')" },
   { .sql = "SELECT zt_absolute('[\"[\\\"a\\\"]\"]')", .error = "a list of sources cannot be an element of a list" },
   { .sql = "SELECT zt_manifest('" V12 "hand_attributes.zt')" },

@@ -21,7 +21,7 @@ def names(options):
     ({"table": "objects"}, "load() needs a source: a path, a pattern, a directory, or a list of them"),
     ({"table": "rules", "path": "x"}, "table 'rules' has no source: call load() without a path"),
     ({"table": "objects", "path": "x", "tabel": "y"}, "option 'tabel' is not known: table 'objects' has table, path, paths, "
-     "files_per_partition, bytes_per_partition, object"),
+     "files_per_partition, bytes_per_partition, remote, object"),
     ({"table": "objects", "path": "x", "level": "full"}, "option 'level' is for check, not for table 'objects'"),
     ({"table": "check", "path": "x", "object": "w"}, "option 'object' is for objects, components, attributes, stats, elements, rows, "
      "histogram, compare, not for table 'check'"),
@@ -32,6 +32,7 @@ def names(options):
      "option 'files_per_partition' is a whole number from 1 to 2147483648, not '1.5'"),
     ({"table": "files", "path": "x", "bytes_per_partition": "-1"},
      "option 'bytes_per_partition' is a whole number from 1 to 1125899906842624, not '-1'"),
+    ({"table": "files", "path": "x", "remote": "yes"}, "option 'remote' is true or false, not 'yes'"),
     ({"table": "compare", "path": "x"}, "option 'other' is missing: the file that each file is compared with"),
     ({"table": "compare", "path": "x", "other": "*.zt"}, "option 'other' is one file, and '*.zt' are 3"),
     ({"table": "compare", "path": "x", "other": "gone.zt"}, "option 'other': ztensor: gone.zt: cannot open: No such file or directory"),

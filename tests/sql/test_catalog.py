@@ -58,17 +58,17 @@ NAMES = drivers.files()
 VIEWS = {
     "files": [
         ("/m/a.zt", "/m", "ztensor", "1.2.0", 100, 86400.5, 2, 2, 24, 24, None, '{"license":"MIT"}', None, 1000, None, 24, None, None, None,
-         "here", "/m", 1, 1, 1, 86400500000001, 86400500000002),
+         "here", "/m", 1, 1, 1, 86400500000001, 86400500000002, None),
         ("/m/b.zt", "/m", "ztensor", "1.2.0", 110, 86401.0, 2, 2, 24, 24, None, "{}", None, 1001, None, 24, None, None, None, "here", "/m", 2, 1, 1,
-         None, None),
+         None, None, None),
         ("/more/c.zt", "/more/*.zt", "ztensor", "0.1.0", 90, 0.0, 1, 1, 8, 8, None, "{}", None, 900, None, 8, None, None, None,
-         "there", "/more", 3, 2, 2, None, None),
+         "there", "/more", 3, 2, 2, None, None, None),
         ("/more/d.zt", "/more/*.zt", None, None, 5, 86400.0, None, None, None, None, None, None, "ztensor: d.zt: too short", 950, "broken",
-         None, None, None, None, "there", "/more", 4, None, None, None, None),
+         None, None, None, None, "there", "/more", 4, None, None, None, None, None),
         ("/more/README", "/more/*.zt", None, None, 7, 86400.0, None, None, None, None, None, None, "ztensor: no tensor file", 950, "unknown",
-         None, None, None, None, "there", "/more", 5, None, None, None, None),
+         None, None, None, None, "there", "/more", 5, None, None, None, None, None),
         ("/more/old.tar", "/more/*.zt", None, None, 8, 86400.0, None, None, None, None, None, None, "ztensor: a tar archive", 950,
-         "unsupported", None, None, None, None, "there", "/more", 6, None, None, None, None)],
+         "unsupported", None, None, None, None, "there", "/more", 6, None, None, None, None, None)],
     "notes": [("/m/b.zt", "w", None, "noted", "what is so", "here", 2)],
     "kinds": [(1, "dense", "f32", "f32"), (2, "dense", "f16", "f16")],
     "troubles": [(4, "broken"), (5, "other"), (6, "unsupported")],
@@ -187,7 +187,7 @@ def test_what_is_known_of_a_file_goes_with_it(catalog):
 
 def test_every_table_has_keys_types_and_links(catalog):
     tables = [name for (name,) in ask(catalog, "SELECT name FROM sqlite_master WHERE type = 'table'")]
-    assert len(tables) == 27
+    assert len(tables) == 28
     for table in tables:
         columns = ask(catalog, "SELECT name, type, pk FROM pragma_table_info(?)", table)
         assert all(type in ("INTEGER", "REAL", "TEXT", "BLOB") for _, type, _ in columns) and any(pk for *_, pk in columns), table
@@ -215,7 +215,7 @@ def test_it_can_be_read_within_a_transaction(tmp_path):
 OTHERS = {
     "another": ("PRAGMA application_id = 7; CREATE TABLE mine(x)", "this database is another program's"),
     "versioned": ("PRAGMA user_version = 12; CREATE TABLE mine(x)", "its user_version is not 0"),
-    "newer": ("PRAGMA application_id = 0x7A744361; PRAGMA user_version = 4; CREATE TABLE mine(x)", "made by a newer sql/catalog.sql"),
+    "newer": ("PRAGMA application_id = 0x7A744361; PRAGMA user_version = 5; CREATE TABLE mine(x)", "made by a newer sql/catalog.sql"),
     "table": ("CREATE TABLE objects(id, weight); INSERT INTO objects VALUES (1, 2)", "this database has a table or view of its own"),
     "view": ("CREATE VIEW changes AS SELECT 1 AS x", "this database has a table or view of its own"),
 }
@@ -342,7 +342,7 @@ def test_a_catalog_of_the_first_version_is_migrated(tmp_path):
         assert len(before[table]) > 0
         assert sorted(ask(tmp_path / "old.db", f"SELECT {columns} FROM {table}"), key=repr) == before[table]
     assert [n for (n,) in ask(tmp_path / "old.db", "SELECT name FROM sqlite_master WHERE name LIKE 'older%'")] == []
-    assert ask(tmp_path / "old.db", "SELECT user_version FROM pragma_user_version") == [(3,)]
+    assert ask(tmp_path / "old.db", "SELECT user_version FROM pragma_user_version") == [(4,)]
     assert ask(tmp_path / "old.db", "PRAGMA foreign_key_check") == []
 
 
@@ -384,7 +384,7 @@ def test_a_catalog_of_version_1_becomes_one_of_today(tmp_path, catalog):
     create(path)
     assert ask(path, "SELECT id, inode, fingerprint, fingerprinted FROM file WHERE layout IS NOT NULL ORDER BY 1") == [
         (1, 1, "f", 1), (2, 2, "f", 1), (3, None, None, None)]
-    assert ask(path, "SELECT user_version, (SELECT count(*) FROM fingerprint) FROM pragma_user_version") == [(3, 0)]
+    assert ask(path, "SELECT user_version, (SELECT count(*) FROM fingerprint) FROM pragma_user_version") == [(4, 0)]
     schema = "SELECT m.type, m.name, m.tbl_name, iif(m.type = 'table', group_concat(c.name || ' ' || c.type || ' ' || c.pk), m.sql)" \
              " FROM sqlite_master AS m LEFT JOIN pragma_table_info(m.name) AS c GROUP BY m.type, m.name"
     assert ask(path, schema) == ask(create(tmp_path / "new.db"), schema)
@@ -397,6 +397,18 @@ def test_a_catalog_of_version_1_becomes_one_of_today(tmp_path, catalog):
     db.execute("DELETE FROM file")
     assert db.execute("SELECT count(*) FROM external").fetchone() == (0,)
     db.close()
+
+
+def test_a_catalog_of_version_3_becomes_one_of_today(tmp_path, catalog):
+    """All its rows stay. It had no tags of remote files, and may not have had a table of that name."""
+    db = sqlite3.connect(catalog)
+    db.executescript("DROP TABLE tag; PRAGMA user_version = 3")
+    before = [db.execute(f"SELECT * FROM {table}").fetchall() for table in ("file", "found", "stamp", "layout")]
+    db.close()
+    assert "or one of another version: .read sql/catalog.sql first" in shell(catalog, *catalogs.refresh_commands("/m")).err
+    create(catalog, "audit.sql")
+    assert [ask(catalog, f"SELECT * FROM {table}") for table in ("file", "found", "stamp", "layout")] == before
+    assert ask(catalog, "SELECT user_version, (SELECT count(*) FROM tag) FROM pragma_user_version") == [(4, 0)]
 
 
 VERSION_2 = """

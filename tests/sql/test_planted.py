@@ -60,7 +60,7 @@ def passes(catalog, *what, files=None):
     db.executescript((SQL / "refresh.sql").read_text())
     for each in what:
         db.execute("INSERT INTO refresh_pass(pass, files) VALUES (?, ?)", (each, files))
-    found = db.execute("SELECT * FROM refresh_pass").fetchall()
+    found = db.execute('SELECT pass, files, "left" FROM refresh_pass').fetchall()
     db.commit()
     db.close()
     return found
@@ -354,7 +354,7 @@ def test_a_machine_may_have_another_name(plant):
     db.executescript("DELETE FROM sources; SELECT zt_host('box');" + (SQL / "refresh.sql").read_text() + (SQL / "audit.sql").read_text())
     db.execute("INSERT INTO refresh(source) VALUES (?)", (str(plant.models),))
     db.execute("INSERT INTO refresh_pass(pass) VALUES ('fingerprint')")
-    assert db.execute("SELECT * FROM refresh_pass").fetchall() == [("fingerprint", 1, 0)]
+    assert db.execute("SELECT * FROM refresh_pass").fetchall() == [("fingerprint", 1, 0, "box")]
     assert db.execute("SELECT host, fingerprint IS NOT NULL FROM files").fetchall() == [("box", 1)]
     assert db.execute("SELECT object FROM suspect_tensors").fetchall() == [("w",)]
     db.execute("SELECT zt_host(NULL)")

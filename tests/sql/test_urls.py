@@ -23,14 +23,20 @@ def refusal(url):
     scheme, shown = url.partition("://")[0], url.replace("\n", "\\n")
     if "?" in shown:
         shown = shown[:shown.index("?") + 1] + "..."
-    return f"ztensor: {shown}: a URL of scheme '{scheme}' is not read: sources are files of this machine, copy it here first"
+    how = {"gs": "is not read: use s3:// with AWS_ENDPOINT_URL=https://storage.googleapis.com and HMAC keys",
+           "az": "is not read: use https:// with a signed URL"}
+    if scheme.lower() in ("http", "https", "s3", "hf"):
+        said = "is read only by the entry point sqlite3_ztensor_remote_init, which is not loaded"
+    else:
+        said = how.get(scheme.lower(), "is not read: sources are files of this machine, copy it here first")
+    return f"ztensor: {shown}: a URL of scheme '{scheme}' {said}"
 
 
 def test_every_table_and_function_is_here(db):
     tables = {name for name, in rows(db, "SELECT name FROM pragma_module_list WHERE name LIKE 'zt_%'")}
     assert tables == {*TABLES, "zt_given", "zt_rules"}
     functions = {name for name, in rows(db, "SELECT name FROM pragma_function_list WHERE name LIKE 'zt_%'")}
-    assert functions == {call.partition("(")[0] for call in FUNCTIONS} | {"zt_host", "zt_threads", "zt_version"}
+    assert functions == {call.partition("(")[0] for call in FUNCTIONS} | {"zt_endpoint", "zt_host", "zt_threads", "zt_version"}
 
 
 @pytest.mark.parametrize("url", URLS + WEB + PATTERNS)

@@ -391,7 +391,7 @@ TEST(test_descriptor_0_is_a_descriptor){
 TEST(test_opening_with_what_is_known){
   const char *path = in_directory("known");
   zt_error err = ZT_ERROR_NONE;
-  zt_stat known, missing = { ZT_KIND_MISSING, { 0, 0, 0, 0, 0 } };
+  zt_stat known, missing = { .kind = ZT_KIND_MISSING };
   zt_source *s;
   write_file(path, "four", 4);
   assert_int_equal(zt_os_stat(path, &known), 0);
@@ -416,7 +416,7 @@ TEST(test_opening_with_what_is_known){
 /* --- The rest of core/os.h --- */
 
 TEST(test_stat_and_exists){
-  zt_stat s = { ZT_KIND_FILE, { 1, 1, 1, 1, 1 } };
+  zt_stat s = { .kind = ZT_KIND_FILE, .id = { 1, 1, 1, 1, 1, 1 } };
   assert_int_equal(zt_os_stat(in_directory("missing"), &s), ENOENT);
   assert_int_equal(s.kind, ZT_KIND_MISSING);
   assert_int_equal(zt_os_exists(in_directory("missing")), ENOENT);

@@ -7,10 +7,12 @@ import signal
 import sqlite3
 import stat
 import subprocess
+import sys
 
 import numpy as np
 import pytest
 from commanding import GOLDEN, Command, floats, safetensors
+from conftest import ROOT
 
 V12 = GOLDEN / "ztensor" / "golden" / "v1.2"
 HOSTILE = GOLDEN / "ztensor" / "hostile"
@@ -443,7 +445,7 @@ opened = session.Session('catalog.db')
 opened.shipped('refresh.sql')
 opened.run('DROP TRIGGER refresh_pass_insert')
 opened.run('CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN UPDATE refresh_pass SET files = 0; END')
-print(catalog.second_pass(opened, 'check', output.Progress), opened.run('SELECT count(*) FROM refresh_pass'))""")
+print(catalog.second_pass(opened, 'check', opened.value('SELECT zt_host()'), output.Progress), opened.run('SELECT count(*) FROM refresh_pass'))""")
     assert said == "0 [(1,)]\n"
 
 
@@ -550,11 +552,41 @@ def test_shell(command, models, tmp_path):
     assert command("shell", input=".open new.db\nSELECT count(*) FROM zt_objects('models/a.safetensors');\n")[0] == "7\n"
 
 
+# ---- Remote sources
+
+@pytest.fixture
+def web(models):
+    """A web server that has the two models."""
+    sys.path.append(str(ROOT / "tests" / "remote"))
+    from files import Files
+    from server import Server
+    with Server(Files(models=models[0].parent)) as server:
+        yield server
+
+
+def test_remote_sources(command, web, models):
+    command.variables["ZTENSOR_REMOTE"] = web.origin
+    url = web.url("/models/a.safetensors")
+    assert command.json("--remote", "ls", url) == command.json("ls", models[0])
+    assert web.log and "sqlite3_ztensor_remote_init" in command("--remote", "ls", "--sql", url)[1]
+    assert json.dumps(command.json("--remote", "diff", url, models[1], status=1)).replace(url, str(models[0])) == json.dumps(
+        command.json("diff", *models, status=1))
+    command("--remote", "catalog", url, "--fingerprint", "--check")
+    assert command("--remote", "shell", "catalog.db", "SELECT h.name, path, fingerprint IS NULL, checked IS NULL FROM file AS f JOIN host AS h ON h.id = f.host")[0].split() == [
+        f"{web.authority}|{url}|0|0"]
+    web.log.clear()
+    assert "ztensor-sql --remote" in command.refused("ls", url)
+    assert "not allowed" in command.refused("--remote", "ls", "https://elsewhere.test/a.safetensors")
+    assert web.log == []
+
+
 # ---- What cannot be
 
 @pytest.mark.parametrize("arguments, said", [
     (["ls", "nowhere.zt"], "cannot open"),
     (["ls", "nowhere*.zt"], "nowhere*.zt: there is no tensor file"),
+    (["ls", "https://host/model.safetensors"], "ztensor-sql --remote"),
+    (["catalog", "hf://org/model"], "ztensor-sql --remote"),
     (["check", "nowhere/*.zt"], "there is no tensor file"),
     (["check", "empty"], "empty: there is no tensor file"),
     (["stats", "models/broken.safetensors"], "broken.safetensors"),

@@ -7,9 +7,9 @@ from .errors import StatementError, ZtensorError
 
 
 class Connection:
-    def __init__(self, threads=None):
+    def __init__(self, threads=None, remote=False):
         try:
-            self.driver = ztensor_sqlite.connect()
+            self.driver = ztensor_sqlite.connect(remote=remote)
         except ztensor_sqlite.LoadError as error:
             raise ZtensorError(f"ztensor cannot be loaded: {error}") from None
         self.errors, self.memory_errors = sqlite3.Error, ()

@@ -27,10 +27,10 @@ def shown(path):
         return "file://" + quote_from_bytes(path)
 
 
-def connect():
+def connect(remote):
     """The reader in a worker. It uses the processors of its own task; the others belong to other tasks."""
     task = TaskContext.get()
-    return Connection(threads=task and min(task.cpus(), THREADS_MAX))
+    return Connection(threads=task and min(task.cpus(), THREADS_MAX), remote=remote)
 
 
 class Reader(DataSourceReader):
@@ -52,7 +52,7 @@ class Reader(DataSourceReader):
 
     def read(self, partition):
         rows, size = [], 0
-        with connect() as connection:
+        with connect(self.scan.remote) as connection:
             for path in partition.value or ():   # None is what Spark makes of no partitions
                 for row in self._file(connection, path):
                     rows.append((path, row))

@@ -1,13 +1,16 @@
 """A query: its options, and the files of its source."""
 import os
+import re
 import struct
 
 from .connection import Connection
 from .errors import StatementError, ZtensorError
 from .tables import TABLES
 
-COMMON = ("table", "path", "paths", "files_per_partition", "bytes_per_partition")
+COMMON = ("table", "path", "paths", "files_per_partition", "bytes_per_partition", "remote")
+BOOLEANS = {"true": True, "false": False}
 LEVELS = ("quick", "full")
+URL = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]+://")
 BINS_MAX = 65536
 
 
@@ -20,13 +23,14 @@ class Scan:
         self.source = _source(self.table, options)
         self.files_per_partition = _number(options, "files_per_partition", 1 << 31, 200)
         self.bytes_per_partition = _number(options, "bytes_per_partition", 1 << 50, 256 << 20)
+        self.remote = _boolean(options, "remote")
         self.only = options.get("object")
         self.bindings = {"only": self.only, "level": options.get("level", LEVELS[0]), "dtype": options.get("dtype"),
                          "bins": _number(options, "bins", BINS_MAX, None)}
         if self.bindings["level"] not in LEVELS:
             raise ZtensorError(f"option 'level' is {' or '.join(LEVELS)}, not {self.bindings['level']!r}")
         try:
-            with Connection() as connection:
+            with Connection(remote=self.remote) as connection:
                 _check_dtype(connection, self.bindings["dtype"])
                 self.bindings["other"] = _other(connection, self.table, options)
         except StatementError as error:
@@ -48,7 +52,7 @@ class Scan:
     def _files(self):
         """[(path, size)], without opening a file. Paths are absolute, because workers have other directories."""
         try:
-            with Connection() as connection:
+            with Connection(remote=self.remote) as connection:
                 rows = connection.rows("SELECT CAST(path AS BLOB), size FROM zt_files(?)", [self.source])
         except StatementError as error:
             raise ZtensorError(str(error)) from None
@@ -56,7 +60,7 @@ class Scan:
 
 
 def _absolute(path):
-    return os.path.join(os.getcwdb(), path)
+    return path if URL.match(path) else os.path.join(os.getcwdb(), path)
 
 
 def _table(options):
@@ -94,6 +98,13 @@ def _number(options, name, most, default):
     if not (text.isascii() and text.isdigit() and len(text) < 20 and 1 <= int(text) <= most):
         raise ZtensorError(f"option {name!r} is a whole number from 1 to {most}, not {text!r}")
     return int(text)
+
+
+def _boolean(options, name):
+    text = options.get(name, "false")
+    if text.lower() not in BOOLEANS:
+        raise ZtensorError(f"option {name!r} is true or false, not {text!r}")
+    return BOOLEANS[text.lower()]
 
 
 def _check_dtype(connection, dtype):

@@ -17,7 +17,7 @@ __all__ = ["LoadError", "connect", "load", "loadable_path", "sql_path"]
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _LIBRARY = {"win32": "ztensor.dll", "darwin": "ztensor.dylib"}.get(sys.platform, "ztensor.so")
-_ENTRY_POINTS = {True: "sqlite3_ztensor_init", False: "sqlite3_ztensor_nofs_init"}
+_ENTRY_POINTS = {"files": "sqlite3_ztensor_init", "blobs": "sqlite3_ztensor_nofs_init", "remote": "sqlite3_ztensor_remote_init"}
 
 
 class LoadError(Exception):
@@ -43,10 +43,10 @@ def sql_path():
     return _find("sql")
 
 
-def connect(database=":memory:", files=True, **options):
+def connect(database=":memory:", files=True, remote=False, **options):
     """A connection with the extension. It is of sqlite3, or of apsw if Python's sqlite3 cannot load extensions.
 
-    `options` go to sqlite3.connect() or apsw.Connection().
+    `files` and `remote` are those of load(). `options` go to sqlite3.connect() or apsw.Connection().
     """
     import sqlite3
 
@@ -60,23 +60,26 @@ def connect(database=":memory:", files=True, **options):
                             "pip install 'ztensor-sqlite[apsw]'") from None
         conn = apsw.Connection(os.fspath(database), **options)
     try:
-        load(conn, files)
+        load(conn, files, remote)
     except BaseException:
         conn.close()
         raise
     return conn
 
 
-def load(conn, files=True):
+def load(conn, files=True, remote=False):
     """Load the extension into a connection of sqlite3, apsw or SQLAlchemy. A second call changes nothing.
 
     For an SQLAlchemy engine, it is loaded into each connection that the engine opens from then on. With files=False, the tables and
-    functions take only BLOBs, and no path is opened. Use it if the SQL is not trusted.
+    functions take only BLOBs, and no path is opened. Use it if the SQL is not trusted. With remote=True, sources may be URLs of https,
+    s3 and hf, too. The environment variable ZTENSOR_REMOTE says which of them may be reached.
     """
+    if remote and not files:
+        raise ValueError("remote sources are read where files are: remote=True needs files=True")
     if _is_of(conn, "sqlalchemy"):
-        _load_sqlalchemy(conn, files)
+        _load_sqlalchemy(conn, files, remote)
     elif _is_of(conn, "sqlite3") or _is_of(conn, "apsw"):
-        _load_sqlite(conn, _ENTRY_POINTS[bool(files)])
+        _load_sqlite(conn, _ENTRY_POINTS["remote" if remote else "files" if files else "blobs"])
     else:
         raise TypeError(f"a connection of sqlite3, apsw or SQLAlchemy is needed, not {type(conn).__qualname__}")
 
@@ -85,14 +88,14 @@ def _is_of(conn, package):
     return any(c.__module__.split(".")[0] == package for c in type(conn).__mro__)
 
 
-def _load_sqlalchemy(conn, files):
+def _load_sqlalchemy(conn, files, remote):
     import sqlalchemy
 
     if isinstance(conn, sqlalchemy.engine.Engine):
-        sqlalchemy.event.listen(conn, "connect", lambda opened, record: load(opened, files))
+        sqlalchemy.event.listen(conn, "connect", lambda opened, record: load(opened, files, remote))
     elif isinstance(conn, sqlalchemy.engine.Connection):
         pooled = conn.connection
-        load(getattr(pooled, "driver_connection", None) or pooled.dbapi_connection, files)
+        load(getattr(pooled, "driver_connection", None) or pooled.dbapi_connection, files, remote)
     else:
         raise TypeError(f"an engine or a connection of SQLAlchemy is needed, not {type(conn).__qualname__}")
 

@@ -66,15 +66,20 @@ def _tell(connection, session, bar):
     connection.execute("CREATE TEMP TRIGGER ztensor_sql_read AFTER UPDATE OF read ON refresh_listed BEGIN SELECT ztensor_sql_read(); END")
 
 
-def second_pass(session, name, progress):
-    """Fingerprint or check the remaining files of this host. Each statement is a transaction."""
+def hosts(session):
+    """This machine, and the endpoints of the sources that were just refreshed."""
+    return [host for host, in session.run("SELECT zt_host() UNION SELECT host FROM refresh WHERE host IS NOT NULL")]
+
+
+def second_pass(session, name, host, progress):
+    """Fingerprint or check the remaining files of a host. Each statement is a transaction."""
     column = {"check": "checked", "fingerprint": "fingerprinted"}[name]
     left = session.value(f"SELECT count(*) FROM file AS f JOIN host AS h ON h.id = f.host"
-                         f" WHERE h.name = zt_host() AND f.error IS NULL AND f.{column} IS NULL")
+                         f" WHERE h.name = {quote(host)} AND f.error IS NULL AND f.{column} IS NULL")
     done = 0
     with progress(name, left) as bar:
         for files in batches(range(left)):
-            session.run(f"INSERT INTO refresh_pass(pass, files) VALUES ({quote(name)}, {len(files)})")
+            session.run(f"INSERT INTO refresh_pass(pass, files, host) VALUES ({quote(name)}, {len(files)}, {quote(host)})")
             passed = session.value("SELECT files FROM refresh_pass ORDER BY rowid DESC LIMIT 1")
             if not passed:   # The remaining files cannot be read now
                 break

@@ -32,7 +32,8 @@ CHANGES = ["object", "change", "elements", "equal", "nans", "rmse", "max_abs", "
 @click.pass_context
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False,
               callback=lambda context, option, given: _version(context, given), help="Show the extension's version and exit.")
-def cli(context):
+@click.option("--remote", is_flag=True, help="Sources may be URLs of https, s3 and hf, too; ZTENSOR_REMOTE limits them.")
+def cli(context, remote):
     """Answer everyday questions about tensor files (zTensor, safetensors, GGUF, npy, npz, PyTorch, pickle, ONNX, HDF5,
     TFLite, TensorFlow, MATLAB, msgpack, and archives of these).
 
@@ -42,6 +43,7 @@ def cli(context):
     Status: 0 if all is well; 1 if there is a finding (an error of check, a difference of diff, an unreadable file); 2 if the
     question cannot be answered.
     """
+    Session.remote = remote
     if context.invoked_subcommand is None:
         print(context.get_help(), file=sys.stderr)
         context.exit(2)
@@ -78,8 +80,11 @@ def main(arguments=None):
 
 
 def fail(message):
+    message = " ".join(str(message).split("\n"))
+    if "sqlite3_ztensor_remote_init" in message and not Session.remote:
+        message += " (here: ztensor-sql --remote)"
     try:
-        print("ztensor-sql: " + output.plain(" ".join(str(message).split("\n"))), file=sys.stderr)
+        print("ztensor-sql: " + output.plain(message), file=sys.stderr)
     except OSError:   # Only the status reports the failure then
         pass
     output.give_up()
@@ -247,7 +252,7 @@ def catalog(sources, db, fingerprint, check, statistics, yes, as_json, show):
 
     Only new and changed files are read. A pass over all bytes that was stopped continues where it stopped.
     """
-    from .catalog import REFRESHED, count, measure, prepare, refresh, second_pass
+    from .catalog import REFRESHED, count, hosts, measure, prepare, refresh, second_pass
 
     if not os.path.exists(_database(db)):   # Missing sources make no new catalog
         for source in sources:
@@ -258,7 +263,7 @@ def catalog(sources, db, fingerprint, check, statistics, yes, as_json, show):
     output.show(REFRESHED, refresh(session, sources, progress), as_json)
     for name, wanted in (("fingerprint", fingerprint), ("check", check)):
         if wanted:
-            print(f"{name}: {second_pass(session, name, progress)} files", file=sys.stderr)
+            print(f"{name}: {sum(second_pass(session, name, host, progress) for host in hosts(session))} files", file=sys.stderr)
     if statistics:
         print("statistics: {} files, {} pairs".format(*measure(session, progress)), file=sys.stderr)
 

@@ -93,8 +93,8 @@ def _compared(before, after):
 
 
 def _are_identical(session, before, after):
-    """Whether two files have the same bytes, and no tensor has its own elsewhere."""
-    return filecmp.cmp(before, after, shallow=False) \
+    """Whether two local files have the same bytes, and no tensor has its own elsewhere."""
+    return os.path.exists(before) and os.path.exists(after) and filecmp.cmp(before, after, shallow=False) \
         and not session.value(f"SELECT count(shard) FROM zt_components({quote(before)}, 'skip')")
 
 

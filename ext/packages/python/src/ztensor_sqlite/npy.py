@@ -42,7 +42,7 @@ def export(session, source, name, out, dtype):
         raise Trouble(f"{path}: object '{name}': its shape is not known")
     shape = json.loads(shape)
     dtype = _numpy_dtype(path, name, layout, own, dtype)
-    if os.path.exists(out) and os.path.samefile(path, out):
+    if os.path.exists(out) and os.path.exists(path) and os.path.samefile(path, out):
         raise Trouble(f"{out}: this is the file that the tensor is in")
     _write(out, header(dtype, shape), _slices(session, path, name, shape, dtype))
     return dtype, shape

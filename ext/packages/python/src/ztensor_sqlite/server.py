@@ -62,7 +62,8 @@ def update(source, path, quick, show):
     print(f"{path}: {row[1]} files, {row[2] + row[3]} of them new or changed, {row[8]} unreadable", file=sys.stderr)
     if not quick:
         for name in ("fingerprint", "check"):
-            catalog.second_pass(session, name, Progress)
+            for host in catalog.hosts(session):
+                catalog.second_pass(session, name, host, Progress)
         catalog.measure(session, Progress)
     session.connection.close()
 

@@ -36,13 +36,15 @@ class Session:
     """Statements run one after the other, each in its own transaction. Values are written into them. `show` prints them on stderr
     in a form that the sqlite3 shell can run."""
 
+    remote = False   # Whether the command's sources may be remote
+
     def __init__(self, database=":memory:", show=False):
         self.show = show
         if database != ":memory:":
             self._say(f".open {_word(database)}")
-        self._say(f".load {_word(os.path.splitext(loadable_path())[0])}")
+        self._say(f".load {_word(os.path.splitext(loadable_path())[0])}{' sqlite3_ztensor_remote_init' if self.remote else ''}")
         try:
-            self.connection = connect(database)
+            self.connection = connect(database, remote=self.remote)
         except LoadError:
             raise
         except Exception as error:   # Of sqlite3 or of apsw

@@ -2,7 +2,7 @@
 import signal
 
 from . import load
-from .session import Trouble
+from .session import Session, Trouble
 
 INTRO = "Tensor files are tables: SELECT path, object, dtype, shape FROM zt_objects('models'); .help lists the shell's own commands.\n"
 
@@ -16,7 +16,7 @@ def run(database, statements):
         raise Trouble("the shell needs apsw, which is not installed: pip install apsw") from None
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    apsw.connection_hooks.append(load)   # So that what .open opens has it, too
+    apsw.connection_hooks.append(lambda opened: load(opened, remote=Session.remote))   # So that what .open opens has it, too
     try:
         shell = apsw.shell.Shell(db=apsw.Connection(database))
     except apsw.Error as error:

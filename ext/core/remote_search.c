@@ -1,0 +1,272 @@
+/* The files that a remote source names. See remote_search.h. */
+#include "core/remote.h"
+
+#if ZT_REMOTE
+#include "core/remote_search.h"
+
+#include "core/hub.h"
+#include "core/s3.h"
+
+#define REMOTE_SEARCH_POLL 1024    /* Files of a listing between checks for an interrupt */
+
+bool zt_remote_is_read(const char *url){
+  return sqlite3_strnicmp(url, "https://", 8)==0 || sqlite3_strnicmp(url, "http://", 7)==0
+      || sqlite3_strnicmp(url, "s3://", 5)==0 || sqlite3_strnicmp(url, "hf://", 5)==0;
+}
+
+/* --- Matching --- */
+
+static size_t search_far_part(const char *z){
+  return strcspn(z, "/");
+}
+
+static bool search_far_is_any_depth(const char *pattern){
+  return strncmp(pattern, "**", 2)==0 && (pattern[2]=='/' || !pattern[2]);
+}
+
+/* Returns whether the key's part of n bytes matches the pattern's part. */
+static bool search_far_match_part(const char *pattern, const char *key, size_t n){
+  char *name;
+  bool matches;
+  if( *key=='.' && *pattern!='.' ) return false;
+  name = sqlite3_mprintf("%.*s", (int)n, key);
+  matches = name && zt_glob_match(pattern, search_far_part(pattern), name);
+  sqlite3_free(name);
+  return matches;
+}
+
+static const char *search_far_next(const char *z, size_t n){
+  return z[n] ? z+n+1 : NULL;
+}
+
+/* Both are walked part by part. NULL is their end; behind a `**` the key's parts are passed over
+** one after the other until the rest matches. */
+bool zt_remote_match(const char *pattern, const char *key){
+  const char *rest = NULL, *from = NULL;   /* The pattern behind the last `**`, and the key there */
+  while( key ){
+    const size_t n = search_far_part(key);
+    if( pattern && search_far_is_any_depth(pattern) ){
+      rest = search_far_next(pattern, 2);
+      from = key;
+      if( !rest ) rest = "*";   /* A `**` at the end is every file below */
+      pattern = rest;
+    }else if( pattern && search_far_match_part(pattern, key, n) ){
+      pattern = search_far_next(pattern, search_far_part(pattern));
+      key = search_far_next(key, n);
+      if( key || !pattern ) continue;
+    }else if( rest && *from!='.' && search_far_next(from, search_far_part(from)) ){
+      from = search_far_next(from, search_far_part(from));
+      key = from;
+      pattern = rest;
+    }else{
+      return false;
+    }
+  }
+  return !pattern;
+}
+
+/* --- Listings --- */
+
+/* A search among the files of a bucket or a repository. */
+typedef struct remote_search {
+  zt_search *w;
+  const char *url;           /* The source */
+  char *base;                /* What stands before keys: `s3://bucket/`; owned */
+  size_t from;               /* Paths that other sources of a list have */
+  const char *pattern;       /* Of keys; NULL: all files below */
+  size_t nBelow;             /* this many bytes of a key */
+  bool found_itself;         /* The source is a key: nothing else counts */
+  bool any;                  /* Something is below it */
+  uint32_t steps;
+} remote_search;
+
+/* Adds a path if the filter wants it; takes the state. */
+static void search_far_add(zt_search *w, const char *path, bool literal, zt_remote_state *state){
+  const zt_paths_filter *filter = w->filter;
+  const size_t before = w->out->n;
+  if( (!filter->only || strcmp(filter->only, path)==0)
+   && (!filter->keep || filter->keep(filter->context, path)) ){
+    zt_search_append(w, path, (zt_path){ .literal = literal, .regular = true, .remote = state });
+  }
+  if( w->out->n==before ) sqlite3_free(state);
+}
+
+static bool search_far_is_hidden(const char *key){
+  while( key && *key!='.' ) key = search_far_next(key, search_far_part(key));
+  return key!=NULL;
+}
+
+/* Returns whether the search wants a key. */
+static bool search_far_wants(const remote_search *s, const char *key){
+  const char *name = strrchr(key, '/');
+  name = name ? name+1 : key;
+  if( !*name ) return false;   /* A mark for a directory */
+  if( s->pattern ) return zt_remote_match(s->pattern, key);
+  return !search_far_is_hidden(key+s->nBelow)
+      && (!s->w->filter->files || s->w->filter->files(name));
+}
+
+static bool search_far_take(void *context, zt_text key, zt_remote_state *state){
+  remote_search *s = context;
+  char *path = sqlite3_mprintf("%s%.*s", s->base, (int)key.n, key.z);
+  if( !path || !state ) zt_fail_nomem(s->w->err);
+  else if( s->pattern && strcmp(path, s->url)==0 ){
+    s->found_itself = true;
+    zt_search_drop(s->w->out, s->from);
+    search_far_add(s->w, path, true, state);
+    state = NULL;
+  }else if( !s->found_itself && search_far_wants(s, path+strlen(s->base)) ){
+    s->any = true;
+    search_far_add(s->w, path, false, state);
+    state = NULL;
+  }
+  s->any = s->any || !s->pattern;
+  sqlite3_free(state);
+  sqlite3_free(path);
+  if( ++s->steps%REMOTE_SEARCH_POLL==0 ) zt_interrupt_check(&s->w->filter->interrupt, s->w->err);
+  return s->w->err->rc==SQLITE_OK;
+}
+
+/* Lists the keys that begin with a prefix of n bytes of the source's key. */
+static void search_far_list(remote_search *s, const char *key, size_t n){
+  zt_remote *r = s->w->filter->remote;
+  zt_error *err = s->w->err;
+  zt_text bucket, whole;
+  zt_hub_place place;
+  if( s->url[0]=='s' || s->url[0]=='S' ){
+    if( zt_s3_split(s->url, &bucket, &whole) ){
+      zt_s3_list(r, bucket, (zt_text){ key, n }, search_far_take, s, err);
+    }
+    return;
+  }
+  while( n>0 && key[n-1]!='/' ) n--;   /* A directory */
+  if( n>0 ) n--;
+  if( !zt_hub_split(s->url, &place) ) return;
+  place.path = (zt_text){ key, n };
+  zt_hub_list(r, &place, search_far_take, s, err);
+  /* A pattern below a directory that is not there matches nothing */
+  if( err->kind && s->pattern && strstr(err->message, "EntryNotFound") ) zt_error_clear(err);
+}
+
+/* --- Sources --- */
+
+static void search_far_add_literal(zt_search *w, const char *url){
+  zt_search_append(w, url, (zt_path){ .literal = true, .regular = true, .action = "open" });
+}
+
+/* Returns where the key of an s3 or hf source begins; 0: it is none. */
+static size_t search_far_base(const char *url){
+  zt_text bucket, key;
+  zt_hub_place place;
+  if( url[0]=='s' || url[0]=='S' ) return zt_s3_split(url, &bucket, &key) ? (size_t)(key.z-url) : 0;
+  return zt_hub_split(url, &place) ? (size_t)(place.path.z-url) : 0;
+}
+
+/* A wanted path is looked up: a listing of what begins with it has it first. */
+static void remote_search_only(remote_search *s, const char *key){
+  const char *only = s->w->filter->only;
+  const size_t n = strlen(s->base);
+  if( strncmp(only, s->base, n)!=0 ) return;
+  only += n;
+  if( s->url[0]=='s' || s->url[0]=='S' ) search_far_list(s, only, strlen(only));
+  else search_far_list(s, key, s->pattern ? strcspn(key, "*?[") : s->nBelow);
+}
+
+/* Adds all files below a directory. *any: something is there. */
+static void remote_search_below(remote_search *s, const char *key, bool *any){
+  zt_error *err = s->w->err;
+  const size_t n = strlen(key);
+  char *below = n>0 && key[n-1]!='/' ? sqlite3_mprintf("%s/", key) : sqlite3_mprintf("%s", key);
+  if( !below ){
+    zt_fail_nomem(err);
+    return;
+  }
+  s->pattern = NULL;
+  s->nBelow = strlen(below);
+  if( s->w->filter->only ) remote_search_only(s, below);
+  else search_far_list(s, below, s->nBelow);
+  *any = s->any;
+  sqlite3_free(below);
+}
+
+static bool search_far_is_file_name(const zt_search *w, const char *key){
+  const char *name = strrchr(key, '/');
+  name = name ? name+1 : key;
+  return *name && w->filter->files && w->filter->files(name);
+}
+
+/* Takes the first key of a listing, if it is the source itself. */
+static bool search_far_take_itself(void *context, zt_text key, zt_remote_state *state){
+  remote_search *s = context;
+  const char *own = s->url+strlen(s->base);
+  if( zt_text_equal(key, (zt_text){ own, strlen(own) }) && state ){
+    s->found_itself = true;
+    zt_search_append(s->w, s->url, (zt_path){ .literal = true, .regular = true, .remote = state });
+    if( s->w->err->rc ) sqlite3_free(state);
+  }else{
+    sqlite3_free(state);
+  }
+  return false;
+}
+
+/* Returns whether a key of S3 exists: it is the first one that begins so. A bucket that may not be
+** listed does not tell. */
+static bool search_far_is_there(remote_search *s, const char *key){
+  zt_error *err = s->w->err;
+  zt_text bucket, whole;
+  if( (s->url[0]!='s' && s->url[0]!='S') || !zt_s3_split(s->url, &bucket, &whole) ) return false;
+  zt_s3_list(s->w->filter->remote, bucket, (zt_text){ key, strlen(key) }, search_far_take_itself, s,
+             err);
+  return s->found_itself;
+}
+
+/* A directory that may be a file without a name that tells. */
+static void remote_search_either(remote_search *s, const char *key, bool *literal){
+  zt_search *w = s->w;
+  bool any = false;
+  *literal = search_far_is_there(s, key);
+  if( *literal || w->err->rc==SQLITE_NOMEM || w->err->rc==SQLITE_INTERRUPT ) return;
+  if( !w->err->rc ) remote_search_below(s, key, &any);
+  if( any && !w->err->rc ) return;
+  /* Nothing is below: it is a file, or is missing */
+  if( w->err->rc==SQLITE_ERROR && w->err->kind && strcmp(w->err->kind, "transient")!=0 ){
+    zt_error_clear(w->err);
+  }
+  if( w->err->rc ) return;
+  *literal = true;
+  search_far_add_literal(w, s->url);
+}
+
+/* A source of s3 or hf, whose keys begin at nBase. */
+static void remote_search_keys(remote_search *s, size_t nBase, bool *literal){
+  const char *key = s->url+nBase;
+  bool any;
+  s->base = sqlite3_mprintf(s->url[nBase-1]=='/' ? "%.*s" : "%.*s/", (int)nBase, s->url);
+  if( !s->base ){
+    zt_fail_nomem(s->w->err);
+  }else if( zt_glob_is_pattern(key) ){
+    s->pattern = key;
+    if( s->w->filter->only ) remote_search_only(s, key);
+    else search_far_list(s, key, strcspn(key, "*?["));
+  }else if( !*key || key[strlen(key)-1]=='/' ){
+    remote_search_below(s, key, &any);
+  }else if( search_far_is_file_name(s->w, key) ){
+    *literal = true;
+    search_far_add_literal(s->w, s->url);
+  }else{
+    remote_search_either(s, key, literal);
+  }
+  sqlite3_free(s->base);
+}
+
+void zt_remote_search(zt_search *w, const char *url, bool *literal){
+  const bool web = (url[0]=='h' || url[0]=='H') && (url[1]=='t' || url[1]=='T');
+  const size_t nBase = web ? 0 : search_far_base(url);
+  remote_search s = { .w = w, .url = url, .from = w->out->n };
+  *literal = nBase==0;
+  if( nBase==0 ) search_far_add_literal(w, url);   /* Opening it reports any fault */
+  else remote_search_keys(&s, nBase, literal);
+}
+#else
+typedef int zt_remote_search_is_left_out;   /* A file of C has a declaration */
+#endif

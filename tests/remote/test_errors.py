@@ -1,0 +1,315 @@
+"""What goes wrong is the row's error with its kind, is tried again or not, and is never a wrong row."""
+import gzip
+import json
+import re
+import socket
+import sqlite3
+import time
+
+import pytest
+
+import s3 as s3_face
+import writer
+from files import Files
+from hub import TOKEN
+from server import RESET, STALL, Answer
+from support import failure, message, rows, value
+from test_listings import refused
+from test_requests import safetensors, settings
+
+NAME = "/dir/m.safetensors"
+SECRETS = [s3_face.SECRET, TOKEN, "aSignatureOfTheStore", "echoes"]
+
+
+@pytest.fixture
+def file(web):
+    """The URL of a sound file."""
+    web.face.put(NAME, safetensors())
+    return web.url(NAME)
+
+
+def trouble(db, url):
+    """(kind, message) of one file, which no other table reads either. The message begins with the URL, its query left out."""
+    (path, size, objects, error, kind), = rows(db, "SELECT path, size, objects, error, error_kind FROM zt_files(?)", url)
+    shown = re.sub(r"\?.*", "?...", url)
+    assert (path, objects) == (url, None)
+    assert error.startswith(f"ztensor: {shown}: "), error
+    assert not any(secret in error for secret in SECRETS) and "\n" not in error and "<" not in error
+    return kind, error[len(f"ztensor: {shown}: "):]
+
+
+def attempts(server, db, url, text=NAME):
+    """(kind, message, requests) of one statement."""
+    server.log.clear()
+    kind, error = trouble(db, url)
+    return kind, error, len([r for r in server.log if text in r.path])
+
+
+ONCE = {
+    404: "missing", 410: "missing", 401: "denied", 403: "denied", 400: "transient", 402: "transient", 405: "transient", 418: "transient",
+    451: "transient", 501: "transient", 505: "transient", 204: "transient", 304: "transient"}
+
+
+@pytest.mark.parametrize("status", ONCE)
+def test_a_status_that_is_not_tried_again(web, file, remote, status):
+    web.when(NAME, Answer(status, {}, b"" if status in (204, 304) else b"<html>secret echoes</html>"))
+    kind, error, count = attempts(web, remote(web, retries=3), file)
+    assert (kind, count) == (ONCE[status], 1) and str(status) in error
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_a_status_that_is_tried_again(web, file, remote, status):
+    web.when(NAME, Answer(status, {}, b"echoes"))
+    db = remote(web, retries=2)
+    kind, error, count = attempts(web, db, file)
+    assert (kind, count) == ("transient", 3) and str(status) in error
+    assert settings(db)["retried"] == 2
+    assert attempts(web, remote(web, retries=0), file)[2] == 1
+    # It passes: the row is the file's
+    web.forget()
+    web.when(NAME, Answer(status), times=2)
+    assert rows(remote(web, retries=2), "SELECT object FROM zt_objects(?)", file) == [("w",)]
+
+
+def test_what_stands_behind_a_status_is_not_shown(web, file, remote):
+    web.when(NAME, Answer(500, {"Content-Type": "application/xml"}, b"<Error><Code>Internal Error secret</Code><Message>echoes</Message></Error>"))
+    kind, error, _ = attempts(web, remote(web), file)
+    assert kind == "transient" and "secret" not in error
+    web.forget()
+    web.when(NAME, Answer(403, {"Content-Type": "application/xml"}, b"<Error><Code>AccessDenied</Code><Message>echoes</Message></Error>"))
+    assert "AccessDenied" in attempts(web, remote(web), file)[1]
+
+
+def test_retry_after_is_obeyed(web, file, remote):
+    web.when(NAME, Answer(429, {"Retry-After": "1"}), times=1)
+    began = time.monotonic()
+    assert rows(remote(web, retries=1), "SELECT object FROM zt_objects(?)", file) == [("w",)]
+    assert time.monotonic() - began > 0.9
+    # Longer than 20 seconds: it ends the tries
+    web.forget()
+    web.when(NAME, Answer(503, {"Retry-After": "3600"}))
+    began = time.monotonic()
+    assert attempts(web, remote(web, retries=3), file)[2] == 1
+    assert time.monotonic() - began < 10
+
+
+TRANSIENT = {
+    "reset": RESET,
+    "closed without a word": Answer(head=b"", then="close"),
+    "no HTTP": Answer(head=b"SSH-2.0-OpenSSH_9.2\r\n\r\n", then="close"),
+    "cut short": lambda data: Answer(206, {"Content-Range": f"bytes 0-{len(data) - 1}/{len(data)}"}, data, cut=20, then="close"),
+    "reset in the body": lambda data: Answer(206, {"Content-Range": f"bytes 0-{len(data) - 1}/{len(data)}"}, data, cut=20, then="reset"),
+    "another range": lambda data: Answer(206, {"Content-Range": f"bytes 1-{len(data) - 1}/{len(data)}"}, data[1:]),
+    "a range without a Content-Range": lambda data: Answer(206, {}, data),
+    "a Content-Range of nonsense": lambda data: Answer(206, {"Content-Range": f"bytes {len(data)}-0/x"}, data),
+    "a range of a larger file than it is": lambda data: Answer(206, {"Content-Range": f"bytes 0-{len(data) - 1}/3"}, data),
+    "a shorter body than the range": lambda data: Answer(206, {"Content-Range": f"bytes 0-{len(data) - 1}/{len(data)}"}, data[:-1]),
+    "a longer body than the range": lambda data: Answer(206, {"Content-Range": f"bytes 0-{len(data) - 1}/{len(data)}"}, data + b"x"),
+    "more bytes than asked for": lambda data: Answer(206, {"Content-Range": "bytes 0-99999/100000"}, data.ljust(100_000, b" ")),
+    "several ranges": lambda data: Answer(206, {"Content-Type": "multipart/byteranges; boundary=x"}, b"--x\r\n\r\n" + data + b"\r\n--x--\r\n"),
+    "gzip that was not asked for": lambda data: Answer(200, {"Content-Encoding": "gzip"}, gzip.compress(data)),
+    "gzip of a range": lambda data: Answer(206, {"Content-Encoding": "gzip", "Content-Range": f"bytes 0-{len(data) - 1}/{len(data)}"}, gzip.compress(data)),
+}
+
+
+@pytest.mark.parametrize("fault", TRANSIENT)
+def test_an_answer_that_proves_nothing_is_transient_and_tried_again(web, file, remote, fault):
+    data = web.face.files[NAME].data
+    answer = TRANSIENT[fault](data) if callable(TRANSIENT[fault]) else TRANSIENT[fault]
+    web.when(NAME, answer)
+    kind, error, count = attempts(web, remote(web, retries=1), file)
+    assert (kind, count) == ("transient", 2), error
+    assert "%" not in error
+    web.forget()
+    web.when(NAME, answer, times=1)
+    assert rows(remote(web, retries=1), "SELECT object, shape FROM zt_objects(?)", file) == [("w", "[4]")]
+
+
+def test_the_same_answers_amid_the_values(web, remote):
+    data = safetensors(count=3_000_000)
+    web.face.put(NAME, data)
+    expected = "sha256:" + __import__("hashlib").sha256(data[-3_000_000:]).hexdigest()
+    db = remote(web, retries=1)
+    url = web.url(NAME)
+    for fault in (RESET, Answer(503), lambda r: Answer(206, {"Content-Range": f"bytes 0-9/{len(data)}"}, data[:10]),
+                  lambda r: Answer(206, {"Content-Range": f"bytes {r.range[0]}-{r.range[1]}/{len(data)}"}, data[r.range[0]:r.range[1] + 1], cut=5000, then="reset"),
+                  lambda r: Answer(200, {"Content-Encoding": "gzip"}, gzip.compress(data))):
+        web.forget()
+        web.when(lambda r: r.range != (0, 65535), fault, times=1)
+        assert value(db, "SELECT zt_hash(?, 'w', 'sha256')", url) == expected
+        web.forget()
+        web.when(lambda r: r.range != (0, 65535), fault)
+        error = failure(db, "SELECT zt_hash(?, 'w', 'sha256')", url)
+        assert str(error).startswith(f"ztensor: {url}: ")
+
+
+def test_no_connection(remote):
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        origin = "http://127.0.0.1:%d" % closed.getsockname()[1]
+    assert trouble(remote(origin, retries=1), origin + "/x.zt")[0] == "transient"
+
+
+def test_a_name_that_does_not_resolve(remote):
+    kind, error = trouble(remote("http://nowhere.invalid", retries=0, timeout=5), "http://nowhere.invalid/x.zt")
+    assert kind == "transient"
+
+
+@pytest.mark.parametrize("fault", ["before the head", "in the body"])
+def test_a_server_that_stalls_ends_by_the_timeout(web, file, remote, fault):
+    data = web.face.files[NAME].data
+    web.when(NAME, STALL if fault == "before the head" else Answer(
+        206, {"Content-Range": f"bytes 0-{len(data) - 1}/{len(data)}"}, data, cut=20, then="stall"))
+    began = time.monotonic()
+    kind, error, count = attempts(web, remote(web, retries=1, timeout=1), file)
+    assert (kind, count) == ("transient", 2), error
+    assert 1.8 < time.monotonic() - began < 20
+
+
+def test_a_server_that_takes_connections_and_says_nothing(serve, remote):
+    for silent in (serve(Files(), silent=True),):
+        assert trouble(remote(silent, timeout=1), silent.origin + "/x.zt")[0] == "transient"
+        assert trouble(remote(f"https://{silent.authority}", timeout=1), f"https://{silent.authority}/x.zt")[0] == "transient"
+
+
+@pytest.mark.parametrize("options", [{"days": "-1"}, {"names": "DNS:elsewhere.test"}, {"signed": False}],
+                         ids=["expired", "of another name", "signed by itself"])
+def test_a_certificate_that_proves_nothing(serve, remote, authority, monkeypatch, options):
+    monkeypatch.setenv("CURL_CA_BUNDLE", authority.bundle)
+    server = serve(Files({NAME: safetensors()}), tls=authority.context("bad", **options))
+    kind, error = trouble(remote(server, retries=3), server.origin + NAME)
+    assert kind == "denied" and "certificate" in error
+    assert server.log == [] and server.count == 1    # Not tried again
+
+
+def test_an_unknown_authority(serve, remote, tls):
+    server = serve(Files({NAME: safetensors()}), tls=tls)
+    assert trouble(remote(server, retries=3), server.origin + NAME)[0] == "denied"
+    assert server.log == []
+
+
+# ---- Servers without ranges
+
+def test_a_server_without_ranges(web, remote):
+    data = safetensors(count=200_000)
+    web.face.put(NAME, data, ranges=False)
+    db = remote(web)
+    expected = "sha256:" + __import__("hashlib").sha256(data[-200_000:]).hexdigest()
+    assert rows(db, "SELECT object, hash FROM zt_components(?)", web.url(NAME))[0][0] == "w"
+    assert value(db, "SELECT zt_hash(?, 'w', 'sha256')", web.url(NAME)) == expected
+    assert web.log[0].status == 200
+
+
+def test_a_large_file_of_a_server_without_ranges_is_denied(web, remote):
+    web.face.put(NAME, safetensors(count=(64 << 20) + 1), ranges=False)
+    kind, error, count = attempts(web, remote(web, retries=3), web.url(NAME))
+    assert (kind, count) == ("denied", 1) and "range" in error
+    web.forget()
+    # It claims no size, and goes on and on
+    web.when(NAME, Answer(200, {}, safetensors(count=70 << 20), chunked=True))
+    kind, error, count = attempts(web, remote(web, retries=3), web.url(NAME))
+    assert (kind, count) == ("denied", 1), error
+
+
+@pytest.mark.parametrize("answer", [
+    Answer(206, {"Content-Range": "bytes 0-65535/9223372036854775807"}, bytes(65536)),
+    Answer(206, {"Content-Range": "bytes 0-65535/99999999999999999999999999"}, bytes(65536)),
+    Answer(206, {"Content-Range": "bytes 0-65535/*"}, bytes(65536)),
+    Answer(200, {}, b"x", length=1 << 62, then="close"),
+    Answer(200, {"ETag": '"' + "x" * 100_000 + '"'}, b"x"),
+], ids=["of 2^63-1 bytes", "of too many digits", "of an unknown size", "2^62 bytes", "a long tag"])
+def test_sizes_that_servers_claim_take_no_memory(web, file, remote, answer):
+    web.when(NAME, answer)
+    kind, _, _ = attempts(web, remote(web), file)
+    assert kind in ("transient", "denied", "unknown", "broken")
+
+
+def test_416(web, remote):
+    # A file without a byte is told by 416, and is a sound answer
+    web.face.put("/empty.zt", b"")
+    assert rows(remote(web), "SELECT size, error_kind FROM zt_files(?)", web.url("/empty.zt")) == [(0, "unknown")]
+    web.face.put(NAME, safetensors())
+    web.when(NAME, Answer(416, {"Content-Range": "bytes */100"}))
+    assert attempts(web, remote(web), web.url(NAME))[0] == "transient"
+
+
+# ---- Bytes that are no tensor file
+
+def test_a_sign_in_page_is_unknown(web, remote):
+    web.face.put(NAME, b"<!DOCTYPE html><html>Sign in</html>")
+    assert trouble(remote(web), web.url(NAME))[0] == "unknown"
+
+
+def test_a_broken_file_is_broken(web, remote):
+    web.face.put(NAME, safetensors()[:-1])
+    assert trouble(remote(web), web.url(NAME))[0] == "broken"
+
+
+# ---- One file's error is that file's
+
+def test_the_rest_goes_on(web, remote):
+    for name in ("/a.safetensors", "/c.safetensors"):
+        web.face.put(name, safetensors(name))
+    web.when("/b.safetensors", Answer(503))
+    db = remote(web)
+    a, b, c = (web.url(f"/{name}.safetensors") for name in "abc")
+    source = json.dumps([a, b, c])
+    assert rows(db, "SELECT path, objects, error_kind FROM zt_files(?)", source) == [(a, 1, None), (b, None, "transient"), (c, 1, None)]
+    assert rows(db, "SELECT path FROM zt_objects(?, 'skip')", source) == [(a,), (c,)]
+    with pytest.raises(sqlite3.OperationalError, match="503"):
+        rows(db, "SELECT path FROM zt_objects(?)", source)
+    assert rows(db, "SELECT path, severity FROM zt_check(?)", source) == [(b, "error")]
+
+
+# ---- S3
+
+def s3_trouble(server, remote, url="s3://models/m.safetensors", **settings):
+    return trouble(remote(server.server, **settings), url)
+
+
+def test_errors_of_s3(bucket_server, remote, monkeypatch):
+    bucket_server.bucket.put("m.safetensors", safetensors())
+    db = remote(bucket_server.server, retries=2)
+    kind, error = trouble(db, "s3://models/none.safetensors")
+    assert kind == "missing" and "NoSuchKey" in error
+    kind, error = trouble(db, "s3://nothing/none.safetensors")
+    assert kind == "missing" and "NoSuchBucket" in error
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
+    kind, error = s3_trouble(bucket_server, remote)
+    assert kind == "denied" and "SignatureDoesNotMatch" in error
+    monkeypatch.setenv("AWS_NO_SIGN_REQUEST", "YES")
+    kind, error = s3_trouble(bucket_server, remote)
+    assert kind == "denied" and "AccessDenied" in error
+    assert "authorization" not in bucket_server.server.log[-1].headers
+
+
+@pytest.mark.parametrize("name", ["slow down", "listing"])
+def test_s3_says_slow_down(bucket_server, remote, name):
+    bucket_server.bucket.put("d/m.safetensors", safetensors())
+    slow = Answer(503, {"Content-Type": "application/xml"}, b"<Error><Code>SlowDown</Code><Message>echoes</Message></Error>")
+    bucket_server.server.when("", slow, times=1)
+    url = "s3://models/d/m.safetensors" if name == "slow down" else "s3://models/d/"
+    assert rows(remote(bucket_server.server, retries=1), "SELECT path, objects FROM zt_files(?)", url) == [("s3://models/d/m.safetensors", 1)]
+    bucket_server.server.forget()
+    bucket_server.server.when("", slow)
+    db = remote(bucket_server.server, retries=1)
+    if name == "listing":
+        assert "SlowDown" in refused(db, url)
+    else:
+        assert trouble(db, url)[0] == "transient"
+
+
+# ---- The hub
+
+def test_errors_of_the_hub(hub_server, remote):
+    hub_server.face.repository("org/model").commit({"m.safetensors": safetensors()})
+    db = remote(*hub_server.allowed, retries=2)
+    for url, word in (("hf://org/none/m.safetensors", "RepoNotFound"), ("hf://org/model/none.safetensors", "EntryNotFound"),
+                      ("hf://org/model@v9/m.safetensors", "RevisionNotFound")):
+        kind, error = trouble(db, url)
+        assert kind == "missing" and word in error, (kind, error)
+    hub_server.face.repository("org/gated").commit({"m.safetensors": safetensors()})
+    hub_server.face.repositories["models/org/gated"].gated = True
+    kind, error = trouble(db, "hf://org/gated/m.safetensors")
+    assert kind == "denied" and "GatedRepo" in error
+    for pattern in ("hf://org/none/*.safetensors", "hf://org/gated/**/*.zt"):
+        refused(db, pattern)

@@ -1,0 +1,262 @@
+"""refresh.sql over remote sources: a file is unchanged by its tag, and nothing that cannot be reached is taken for gone."""
+import json
+import sqlite3
+
+import pytest
+
+import s3 as s3_face
+from catalogs import SQL, create
+from server import Answer
+from support import message, rows, value
+from test_requests import safetensors
+
+SOURCE = "s3://models/runs/"
+SECRETS = (s3_face.SECRET, s3_face.ACCESS, "AWS4")
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    return create(tmp_path / "catalog.db", "audit.sql")
+
+
+@pytest.fixture
+def opened(catalog, remote):
+    """opened(servers ...): a connection to the catalog that may reach them, with refresh.sql."""
+    def opened(*servers, **settings):
+        db = remote(*servers, database=catalog, **{"ttl": 0, **settings})
+        db.executescript((SQL / "refresh.sql").read_text().replace(":source", "NULL"))
+        return db
+
+    return opened
+
+
+def refresh(db, source=SOURCE):
+    """The report as a dict, without its zeros and the source."""
+    db.execute("INSERT INTO refresh(source) VALUES (?)", (source,))
+    cursor = db.execute("SELECT * FROM refresh ORDER BY rowid DESC LIMIT 1")
+    report = dict(zip([column[0] for column in cursor.description], cursor.fetchone()))
+    assert report.pop("source") == source
+    return report.pop("host"), {name: count for name, count in report.items() if count}
+
+
+@pytest.fixture
+def bucket(bucket_server):
+    for i in range(20):
+        bucket_server.bucket.put(f"runs/{i:02}.safetensors", safetensors(f"w{i}"))
+    return bucket_server
+
+
+def known(db):
+    return rows(db, "SELECT path, size, etag, objects, error_kind FROM files ORDER BY path")
+
+
+def state(bucket, db):
+    return [(f"s3://models/{key}", len(file.data), file.tag(), 1, None) for key, file in sorted(bucket.bucket.files.items())]
+
+
+def test_a_bucket_is_catalogued(bucket, opened):
+    db = opened(bucket.server, ttl=600)
+    host, report = refresh(db)
+    assert (host, report) == (bucket.server.authority, {"files": 20, "added": 20})
+    assert known(db) == state(bucket, db)
+    assert rows(db, "SELECT DISTINCT host, source, root FROM files") == [(bucket.server.authority, SOURCE, SOURCE.rstrip("/"))]
+    assert rows(db, "SELECT count(*), min(object) FROM objects") == [(20, "w0")]
+    assert len(bucket.server.log) <= 2 + 20
+    text = "\n".join(db.iterdump())
+    assert len(text) > 10_000 and not any(secret in text for secret in SECRETS)
+
+
+def test_an_unchanged_bucket_of_10000_files_costs_its_listing(bucket_server, opened):
+    data = safetensors()
+    for i in range(10_000):
+        bucket_server.bucket.put(f"runs/{i:05}.safetensors", data, etag='"1"')
+    db = opened(bucket_server.server)
+    assert refresh(db)[1] == {"files": 10_000, "added": 10_000}
+    bucket_server.server.log.clear()
+    assert refresh(db)[1] == {"files": 10_000, "unchanged": 10_000}
+    assert [r for r in bucket_server.server.log if "list-type" not in r.target] == []
+    assert len(bucket_server.server.log) == 10
+
+
+def test_a_new_tag_is_a_change_and_a_new_time_is_none(bucket, opened):
+    db = opened(bucket.server)
+    refresh(db)
+    bucket.bucket.files["runs/03.safetensors"].modified += 1000
+    bucket.bucket.put("runs/04.safetensors", safetensors("x4"))
+    bucket.bucket.put("runs/new.safetensors", safetensors("new"))
+    del bucket.bucket.files["runs/05.safetensors"]
+    bucket.server.log.clear()
+    assert refresh(db)[1] == {"files": 20, "added": 1, "changed": 1, "unchanged": 18, "removed": 1}
+    asked = {r.path for r in bucket.server.log if "list-type" not in r.target}
+    assert asked <= {f"/models/runs/{name}.safetensors" for name in ("04", "05", "new")}
+    assert known(db) == state(bucket, db)
+    assert rows(db, "SELECT change, path FROM changes WHERE change <> 'added' OR path GLOB '*new*' ORDER BY path") == [
+        ("changed", "s3://models/runs/04.safetensors"), ("removed", "s3://models/runs/05.safetensors"), ("added", "s3://models/runs/new.safetensors")]
+
+
+def test_without_tags_size_and_time_count(bucket_server, opened):
+    for i in range(3):
+        bucket_server.bucket.put(f"runs/{i}.safetensors", safetensors(f"w{i}"), etag=None)
+    db = opened(bucket_server.server)
+    refresh(db)
+    assert refresh(db)[1] == {"files": 3, "unchanged": 3}
+    bucket_server.bucket.files["runs/1.safetensors"].modified += 1
+    assert refresh(db)[1] == {"files": 3, "unchanged": 2, "changed": 1}
+
+
+def test_a_remote_file_never_moves(bucket, opened):
+    db = opened(bucket.server)
+    refresh(db)
+    bucket.bucket.files["runs/other.safetensors"] = bucket.bucket.files.pop("runs/00.safetensors")
+    bucket.bucket.sorted = None
+    assert refresh(db)[1] == {"files": 20, "added": 1, "removed": 1, "unchanged": 19}
+
+
+@pytest.mark.parametrize("answer", [Answer(500), Answer(403), Answer(200, {}, b"<html>")], ids=["500", "403", "no listing"])
+def test_a_listing_that_fails_removes_nothing(bucket, opened, answer):
+    db = opened(bucket.server)
+    refresh(db)
+    before = known(db)
+    bucket.server.when(lambda r: "list-type" in r.target, answer)
+    with pytest.raises(sqlite3.OperationalError, match="s3://models/runs/"):
+        refresh(db)
+    assert known(db) == before and rows(db, "SELECT count(*) FROM changes WHERE change <> 'added'") == [(0,)]
+    bucket.server.forget()
+    assert refresh(db)[1] == {"files": 20, "unchanged": 20}
+
+
+@pytest.mark.parametrize("page", [1, 2])
+def test_a_listing_that_fails_at_its_second_page(bucket, opened, page):
+    bucket.bucket.page = 8
+    db = opened(bucket.server)
+    refresh(db)
+    bucket.server.when(lambda r: "continuation-token" in r.target, Answer(503), after=page - 1)
+    with pytest.raises(sqlite3.OperationalError):
+        refresh(db)
+    assert known(db) == state(bucket, db)
+
+
+@pytest.mark.parametrize("status, kind", [(503, "transient"), (403, "denied")])
+def test_files_that_cannot_be_read_now_stay(bucket, opened, status, kind):
+    db = opened(bucket.server)
+    refresh(db)
+    before = known(db)
+    for i in (1, 2):
+        bucket.bucket.put(f"runs/{i:02}.safetensors", safetensors("other", count=9))
+    bucket.bucket.put("runs/new.safetensors", safetensors("new"))
+    bucket.server.when("0", Answer(status))
+    bucket.server.when("new", Answer(status))
+    report = refresh(db)[1]
+    assert report == {"files": 21, "added": 1, "unchanged": 18, "kept": 2, "broken": 1}
+    assert [row for row in known(db) if "new" not in row[0]] == before
+    assert rows(db, "SELECT error_kind FROM files WHERE path GLOB '*new*'") == [(kind,)]
+    bucket.server.forget()
+    assert refresh(db)[1] == {"files": 21, "changed": 2, "retried": 1, "unchanged": 18}
+    assert known(db) == state(bucket, db)
+
+
+def test_urls_of_the_web(web, opened):
+    urls = [web.url(f"/{name}.safetensors") for name in "abc"]
+    for name in "abc":
+        web.face.put(f"/{name}.safetensors", safetensors(name))
+    db = opened(web)
+    source = json.dumps(urls, separators=(",", ":"))
+    assert refresh(db, source) == (web.authority, {"files": 3, "added": 3})
+    web.log.clear()
+    assert refresh(db, source)[1] == {"files": 3, "unchanged": 3}
+    # One is gone, one cannot be reached: that is not gone
+    del web.face.files["/a.safetensors"]
+    web.when("/b.safetensors", Answer(503))
+    assert refresh(db, source)[1] == {"files": 1, "unchanged": 1, "removed": 1, "kept": 1}
+    assert [path for path, *_ in known(db)] == urls[1:]
+    web.forget()
+    assert refresh(db, source)[1] == {"files": 2, "unchanged": 2}
+
+
+def test_a_url_with_a_query_is_refused(web, opened):
+    web.face.put("/a.safetensors", safetensors())
+    db = opened(web)
+    for source in (web.url("/a.safetensors") + "?X-Amz-Signature=secret", json.dumps([web.url("/a.safetensors"), web.url("/a.safetensors") + "?x"])):
+        with pytest.raises(sqlite3.Error, match="a URL with a query may be a credential") as caught:
+            refresh(db, source)
+        assert "secret" not in str(caught.value)
+    assert rows(db, "SELECT count(*) FROM root") == [(0,)] and web.log == []
+
+
+def test_sources_of_several_hosts_are_refused(web, bucket, opened, tmp_path):
+    db = opened(web, bucket.server)
+    for source in ([web.url("/a.zt"), SOURCE], [SOURCE, str(tmp_path)]):
+        with pytest.raises(sqlite3.Error, match="several hosts"):
+            refresh(db, json.dumps(source))
+
+
+def test_two_machines_have_one_row(bucket, opened):
+    db = opened(bucket.server)
+    for machine in ("a", "b"):
+        db.execute("SELECT zt_host(?)", (machine,)).fetchall()
+        host, report = refresh(db)
+        assert host == bucket.server.authority
+    assert report == {"files": 20, "unchanged": 20}
+    assert rows(db, "SELECT count(*), count(DISTINCT host) FROM files") == [(20, 1)]
+
+
+def test_local_sources_as_before(bucket, opened, tmp_path):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "a.safetensors").write_bytes(safetensors())
+    db = opened(bucket.server)
+    assert refresh(db, str(tmp_path / "models"))[1] == {"files": 1, "added": 1}
+    refresh(db)
+    assert refresh(db, str(tmp_path / "models"))[1] == {"files": 1, "unchanged": 1}
+    assert value(db, "SELECT etag FROM files WHERE path GLOB '/*'") is None
+
+
+def test_passes_take_the_files_of_the_host_that_is_named(bucket, opened):
+    db = opened(bucket.server)
+    refresh(db)
+    bucket.server.log.clear()
+    db.execute("INSERT INTO refresh_pass(pass) VALUES ('fingerprint')")
+    assert rows(db, 'SELECT files, "left" FROM refresh_pass') == [(0, 0)] and bucket.server.log == []
+    db.execute("INSERT INTO refresh_pass(pass, files, host) VALUES ('fingerprint', 15, ?1), ('check', 100, ?1)", (bucket.server.authority,))
+    assert rows(db, 'SELECT files, "left" FROM refresh_pass WHERE host = ?', bucket.server.authority) == [(15, 5), (20, 0)]
+    assert value(db, "SELECT count(*) FROM files WHERE fingerprint = zt_fingerprint(path)") == 15
+    # A file that has changed since is left for the next refresh
+    bucket.bucket.put("runs/19.safetensors", safetensors("other"))
+    db.execute("INSERT INTO refresh_pass(pass, files, host) VALUES ('fingerprint', 100, ?1)", (bucket.server.authority,))
+    assert rows(db, 'SELECT files, "left" FROM refresh_pass ORDER BY rowid DESC LIMIT 1') == [(4, 1)]
+
+
+def test_the_hub_is_catalogued(hub_server, opened):
+    repository = hub_server.face.repository("org/model")
+    repository.commit({f"{i}.safetensors": safetensors(f"w{i}", count=300) for i in range(5)})
+    db = opened(*hub_server.allowed)
+    assert refresh(db, "hf://org/model") == (hub_server.server.authority, {"files": 5, "added": 5})
+    hub_server.server.log.clear()
+    hub_server.store.log.clear()
+    assert refresh(db, "hf://org/model")[1] == {"files": 5, "unchanged": 5}
+    assert len(hub_server.server.log) <= 2 and hub_server.store.log == []
+    repository.commit({f"{i}.safetensors": safetensors(f"w{i}", count=300 + (i == 2)) for i in range(5)})
+    assert refresh(db, "hf://org/model")[1] == {"files": 5, "unchanged": 4, "changed": 1}
+
+
+def test_offline_a_catalog_keeps_what_it_knew(bucket, opened):
+    db = opened(bucket.server)
+    refresh(db)
+    before = known(db)
+    bucket.server.close()
+    with pytest.raises(sqlite3.OperationalError):
+        refresh(db)
+    assert known(db) == before
+
+
+def test_a_merge_takes_tags_along(bucket, opened, catalog, tmp_path, remote):
+    db = opened(bucket.server)
+    refresh(db)
+    before = known(db)
+    db.close()
+    other = create(tmp_path / "other.db", "audit.sql")
+    db = sqlite3.connect(other)
+    db.execute("ATTACH ? AS incoming", (catalog,))
+    db.executescript((SQL / "merge.sql").read_text())
+    db.execute("INSERT INTO merge DEFAULT VALUES")
+    assert known(db) == before
+    db.close()

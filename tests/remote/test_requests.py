@@ -1,0 +1,221 @@
+"""What is asked: requests, bytes and connections, counted by the servers."""
+import json
+import os
+import struct
+
+import pytest
+
+import writer
+from conftest import ENTRY
+from files import Files
+from support import failure, rows, value
+
+KIB = 1 << 10
+
+
+def safetensors(name="w", count=4, padding=0, pad_header=0):
+    """A file with one tensor of so many bytes, its header filled up."""
+    header = {"__metadata__": {"x": "x" * pad_header}, name: {"dtype": "U8", "shape": [count], "data_offsets": [0, count]}}
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + bytes(i % 251 for i in range(count)) + bytes(padding)
+
+
+def settings(db):
+    return json.loads(value(db, "SELECT zt_remote()"))
+
+
+def bucket_of(bucket_server, count, suffix=".safetensors", make=lambda i: safetensors(f"w{i}")):
+    for i in range(count):
+        bucket_server.bucket.put(f"many/{i:05}{suffix}", make(i))
+
+
+def test_a_header_is_one_request(web, remote):
+    web.face.put("/m.safetensors", safetensors(count=500_000))
+    db = remote(web)
+    assert rows(db, "SELECT object, shape, stored_bytes FROM zt_objects(?)", web.url("/m.safetensors")) == [("w", "[500000]", 500_000)]
+    request, = web.log
+    assert (request.method, request.range, request.sent) == ("GET", (0, 64 * KIB - 1), 64 * KIB)
+    assert "accept-encoding" not in request.headers or request.headers["accept-encoding"] == "identity"
+
+
+def test_metadata_that_goes_on_costs_one_more_for_exactly_the_rest(web, remote):
+    data = safetensors(pad_header=300_000, count=100_000)
+    web.face.put("/m.safetensors", data)
+    assert len(rows(remote(web), "SELECT * FROM zt_objects(?)", web.url("/m.safetensors"))) == 1
+    header = 8 + struct.unpack("<Q", data[:8])[0]
+    assert [(r.range, r.sent) for r in web.log] == [((0, 65535), 65536), ((65536, header - 1), header - 65536)]
+
+
+def test_a_thousand_safetensors_are_a_thousand_requests_and_a_listing(bucket_server, remote):
+    bucket_of(bucket_server, 1000)
+    db = remote(bucket_server.server)
+    assert value(db, "SELECT count(*) FROM zt_objects('s3://models/many/*.safetensors')") == 1000
+    log = bucket_server.server.log
+    assert (len(log), len([r for r in log if "list-type" in r.target])) == (1001, 1)
+    assert len({r.connection for r in log}) <= 32
+    told = settings(db)
+    assert (told["requests"], told["retried"]) == (1001, 0)
+
+
+def test_a_hundred_ztensor_files_are_two_hundred_requests(bucket_server, remote):
+    data = writer.write_2({"w": writer.seekable_dense(bytes(300_000), 8, [300_000], "u8")}, {})
+    assert len(data) > 64
+    bucket_of(bucket_server, 100, ".zt", lambda i: writer.sample(fill=bytes([i + 1])) if i % 2 else data)
+    db = remote(bucket_server.server)
+    assert value(db, "SELECT count(DISTINCT path) FROM zt_objects('s3://models/many/*.zt')") == 100
+    asked = [r for r in bucket_server.server.log if "list-type" not in r.target]
+    assert len(asked) <= 200
+
+
+@pytest.mark.parametrize("name, data", [("m.zt", None), ("m.npz", None)])
+def test_a_directory_at_the_end_is_asked_for_beside_the_beginning(web, remote, name, data):
+    if name == "m.zt":
+        data = writer.write({"w": writer.dense(bytes(range(256)) * 4000)})
+    else:
+        import io
+        import numpy
+        file = io.BytesIO()
+        numpy.savez(file, w=numpy.arange(300_000))
+        data = file.getvalue()
+    web.face.put("/" + name, data)
+    assert len(rows(remote(web), "SELECT * FROM zt_objects(?)", web.url("/" + name))) == 1
+    assert len(web.log) <= 3 and web.bytes <= 3 * 64 * KIB
+    assert any(r.range == (-65536, None) or (r.range and r.range[0] >= len(data) - 65536) for r in web.log)
+
+
+def test_a_small_file_is_one_request(web, remote):
+    web.face.put("/small.safetensors", safetensors())
+    db = remote(web, ttl=3600)
+    url = web.url("/small.safetensors")
+    assert rows(db, "SELECT object FROM zt_objects(?)", url) == [("w",)]
+    assert len(web.log) == 1
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_an_empty_file_and_one_of_a_byte(web, remote, count):
+    web.face.put("/x.safetensors", b"x" * count)
+    db = remote(web)
+    assert rows(db, "SELECT size, error_kind FROM zt_files(?)", web.url("/x.safetensors")) == [(count, "unknown")]
+
+
+def test_values_are_ranges(web, remote):
+    size = 20 << 20
+    data = safetensors(count=size)
+    web.face.put("/m.safetensors", data)
+    db = remote(web)
+    assert value(db, "SELECT zt_hash(?, 'w', 'sha256')", web.url("/m.safetensors")).startswith("sha256:")
+    begin = len(data) - size
+    got = sorted((r.range[0], r.range[1] + 1) for r in web.log[1:])
+    assert all(end - first <= 8 << 20 for first, end in got)
+    # All of it, once; what came with the header may be spared
+    assert got[0][0] in (begin, 65536) and got[-1][1] == len(data)
+    assert all(a[1] == b[0] for a, b in zip(got, got[1:]))
+    web.log.clear()
+    assert value(db, "SELECT hex(zt_blob(?, 'w', 'data', 9000000, 10))", web.url("/m.safetensors")) == bytes(
+        i % 251 for i in range(9_000_000, 9_000_010)).hex().upper()
+    assert web.bytes < 100 * KIB
+
+
+def test_no_file_is_opened_for_what_the_listing_says(bucket_server, remote):
+    bucket_of(bucket_server, 2500)
+    db = remote(bucket_server.server)
+    got = rows(db, "SELECT path, size, mtime, etag FROM zt_files('s3://models/many/')")
+    assert [(p, s, m, e) for p, s, m, e in got] == [
+        (f"s3://models/many/{i:05}.safetensors", len(f.data), 1_700_000_000.0, f.tag())
+        for i in range(2500) for f in [bucket_server.bucket.files[f"many/{i:05}.safetensors"]]]
+    assert len(bucket_server.server.log) == 3 and all("list-type=2" in r.target for r in bucket_server.server.log)
+
+
+def test_ten_thousand_keys_are_ten_requests(bucket_server, remote):
+    bucket_of(bucket_server, 10_000, make=lambda i: b"")
+    db = remote(bucket_server.server)
+    assert value(db, "SELECT count(*) FROM (SELECT path, size, etag FROM zt_files('s3://models/**/*.safetensors'))") == 10_000
+    assert len(bucket_server.server.log) == 10
+
+
+def test_a_condition_on_the_path_opens_no_other_file(bucket_server, remote):
+    bucket_of(bucket_server, 50)
+    db = remote(bucket_server.server)
+    assert rows(db, "SELECT object FROM zt_objects('s3://models/many/*') WHERE path LIKE '%/00007.%'") == [("w7",)]
+    assert {r.path for r in bucket_server.server.log if "list-type" not in r.target} == {"/models/many/00007.safetensors"}
+
+
+def test_limit_1_begins_with_one_file(bucket_server, remote):
+    bucket_of(bucket_server, 500)
+    db = remote(bucket_server.server)
+    assert rows(db, "SELECT object FROM zt_objects('s3://models/many/*') LIMIT 1") == [("w0",)]
+    assert len(bucket_server.server.log) <= 3
+
+
+def test_connections_are_few_and_kept(bucket_server, remote):
+    bucket_server.server.latency = 0.01
+    bucket_of(bucket_server, 200)
+    db = remote(bucket_server.server, connections=4, ttl=0)
+    assert value(db, "SELECT count(*) FROM zt_objects('s3://models/many/*')") == 200
+    assert len({r.connection for r in bucket_server.server.log}) <= 5
+    before = bucket_server.server.count
+    assert value(db, "SELECT count(*) FROM zt_objects('s3://models/many/*')") == 200
+    assert bucket_server.server.count - before <= 1
+
+
+def test_many_requests_are_under_way_at_once(bucket_server, remote):
+    bucket_of(bucket_server, 200)
+    bucket_server.server.latency = 0.05
+    db = remote(bucket_server.server)
+    assert value(db, "SELECT count(*) FROM zt_objects('s3://models/many/*')") == 200
+    assert len({r.connection for r in bucket_server.server.log}) > 8
+
+
+def test_ttl(web, remote):
+    web.face.put("/m.safetensors", safetensors())
+    url = web.url("/m.safetensors")
+    for ttl, more in ((3600, []), (0, [304])):
+        web.forget()
+        db = remote(web, ttl=ttl)
+        assert len(rows(db, "SELECT * FROM zt_objects(?)", url)) == 1
+        web.log.clear()
+        assert len(rows(db, "SELECT * FROM zt_objects(?)", url)) == 1
+        assert [r.status for r in web.log] == more
+        assert [r.headers["if-none-match"] for r in web.log] == [web.face.files["/m.safetensors"].tag()] * len(more)
+
+
+def test_a_listing_says_that_nothing_has_changed(bucket_server, remote):
+    bucket_of(bucket_server, 20)
+    db = remote(bucket_server.server, ttl=0)
+    sql = "SELECT count(*) FROM zt_objects('s3://models/many/*')"
+    assert value(db, sql) == 20
+    bucket_server.server.log.clear()
+    assert value(db, sql) == 20
+    assert len(bucket_server.server.log) == 1
+    bucket_server.bucket.put("many/00003.safetensors", safetensors("new"))
+    bucket_server.server.log.clear()
+    assert value(db, "SELECT count(*) FROM zt_objects('s3://models/many/*') WHERE object = 'new'") == 1
+    assert len(bucket_server.server.log) == 2
+
+
+def test_settings(web, remote):
+    db = remote(web)
+    told = settings(db)
+    assert told["allow"] == [web.origin] and (told["requests"], told["bytes"], told["retried"]) == (0, 0, 0)
+    assert {name: told[name] for name in ("connections", "timeout", "retries", "ttl")} == {"connections": 32, "timeout": 10, "retries": 0, "ttl": 1}
+    web.face.put("/m.safetensors", safetensors())
+    rows(db, "SELECT * FROM zt_objects(?)", web.url("/m.safetensors"))
+    assert (settings(db)["requests"], settings(db)["bytes"]) == (1, len(web.face.files["/m.safetensors"].data))
+    for wrong in ('{"connections": 0}', '{"connections": 129}', '{"nonsense": 1}', '{"timeout": -1}', '{"retries": "x"}', "[]", "x", '{"allow": "x"}'):
+        failure(db, "SELECT zt_remote(?)", wrong)
+
+
+def test_a_forked_child_opens_its_own(web, remote):
+    web.face.put("/m.safetensors", safetensors())
+    url = web.url("/m.safetensors")
+    db = remote(web, ttl=0)
+    rows(db, "SELECT * FROM zt_objects(?)", url)
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if len(rows(db, "SELECT * FROM zt_objects(?)", url)) == 1 else 1)
+        finally:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(rows(db, "SELECT * FROM zt_objects(?)", url)) == 1
+    assert len({r.connection for r in web.log}) == 2
