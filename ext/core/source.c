@@ -259,6 +259,18 @@ static int64_t source_read_parallel(zt_source *s, uint64_t offset, uint8_t *buff
   return n_read;
 }
 
+#if ZT_REMOTE
+/* The shard is the place of this read's failures alone. */
+static int source_read_remote(zt_source *s, uint64_t offset, void *buffer, size_t n,
+                              zt_error *err){
+  const char *shard = err->shard;
+  if( zt_remote_file_read(s->remote, offset, buffer, n, source_in(s, err))==SQLITE_OK ){
+    err->shard = shard;
+  }
+  return err->rc;
+}
+#endif
+
 int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_error *err){
   int64_t n_read;
   int error_number;
@@ -270,7 +282,7 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
   if( s->outer ) return zt_source_read(s->outer, s->base+offset, buffer, n, err);
   if( s->file<0 ){
 #if ZT_REMOTE
-    if( s->remote ) return zt_remote_file_read(s->remote, offset, buffer, n, source_in(s, err));
+    if( s->remote ) return source_read_remote(s, offset, buffer, n, err);
 #endif
     memcpy(buffer, s->image.p+offset, n);
     return SQLITE_OK;
