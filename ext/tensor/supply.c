@@ -586,6 +586,7 @@ static bool supply_is_digested(const supply_reading *r, const zt_component *c){
     || (r->supply->kind==ZT_SUPPLY_ELEMENTS && o->layout==ZT_LAYOUT_DENSE && !o->has_strides
      && !o->conjugate && !o->negate && c->element==r->supply->as);
   if( r->supply->kind==ZT_SUPPLY_STORED ) return supply_is_digested_as_stored(c);
+  if( r->supply->component==SUPPLY_SEVERAL && !zt_text_is(c->role, "data") ) return false;
   return whole && same && c->skip==0 && c->behind==0 && zt_text_is(c->byte_order, "little");
 }
 

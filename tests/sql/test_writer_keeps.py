@@ -201,6 +201,20 @@ def test_a_component_that_the_layout_does_not_have(db, name, extra):
     assert value(db, "SELECT data FROM zt_components('e.zt') WHERE object = 'again' AND component = ?", extra) == b"\1"
 
 
+@pytest.mark.parametrize("broken", [None, "data", "mask"])
+def test_digests_of_all_components_are_checked_where_one_is_left_out(db, broken):
+    parts = {"data": bytes(range(8)), "mask": bytes(8)}
+    save("e.zt", writer.write({"w": {"shape": [8], "components": {
+        role: {"bytes": data, "digest": writer.sha256(data + b"x" * (role == broken))} for role, data in parts.items()}}}))
+    declare(db, "new.zt")
+    if broken:
+        code, message = refusal(db, "INSERT INTO out(name, source, format) VALUES('w', 'e.zt', 'dense')")
+        assert code == 1 and message.endswith("its bytes do not have its digest")
+    else:
+        db.execute("INSERT INTO out(name, source, format) VALUES('w', 'e.zt', 'dense')")
+        assert rows(db, "SELECT component, data FROM zt_components('new.zt')") == [("data", parts["data"])]
+
+
 def test_such_rows_are_renamed_deleted_and_get_attributes(db, vendor):
     before = state(db, "v.zt")
     db.execute("BEGIN")
