@@ -138,13 +138,13 @@ $(B)/oom/%: tests/oom/%.c $(wildcard tests/oom/*.h tests/unit/*.h) $(SRC:ext/%.c
 	@mkdir -p $(@D)
 	$(PROGRAM) -Itests/unit -lcmocka
 
-# The tensor files of every format, good and broken, without what describes them
-TENSOR_FILES = $(sort $(shell find tests/formats/*/golden tests/formats/*/hostile -type f ! -name '*.json' ! -name '*.md' ! -name '*.txt'))
+# Lists the tensor files of every format, good and broken, without what describes them. They are too many for one command
+TENSOR_FILES = find tests/formats/*/golden tests/formats/*/hostile -type f ! -name '*.json' ! -name '*.md' ! -name '*.txt' | LC_ALL=C sort
 
 replay:                             ## run the fuzz targets over the test files and earlier findings
 	$(SIDE_BY_SIDE) $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run)
 $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run): %.run: %$(EXE)
-	@printf '%s\n' $$(find tests/fuzz/regressions -path '*/$(*F)/*') $(TENSOR_FILES) | xargs -n 300 $(RUN) $<
+	@{ find tests/fuzz/regressions -type f -path '*/$(*F)/*'; $(TENSOR_FILES); } | xargs -n 300 $(RUN) $<
 
 $(B)/replay/%$(EXE): tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h tests/oom/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
