@@ -224,14 +224,18 @@ static int ztensor_refuse(char **message, char *text){
   return text ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
+static int ztensor_refuse_unknown(sqlite3 *db, char **message){
+  if( (sqlite3_errcode(db) & 0xff)==SQLITE_NOMEM ) return SQLITE_NOMEM;
+  return ztensor_refuse(message, sqlite3_mprintf("ztensor: cannot tell what is loaded already: %s",
+                                                 sqlite3_errmsg(db)));
+}
+
 /* Add to what an earlier entry point loaded. */
 static int ztensor_load_more(sqlite3 *db, char **message, ztensor_entry entry){
   zt_connection *c;
   if( entry==ZTENSOR_ENTRY_ALL ) return SQLITE_OK;
   c = ztensor_loaded_connection(db);
-  if( c ) return ztensor_register_more(c, entry, message);
-  return ztensor_refuse(message, sqlite3_mprintf("ztensor: cannot tell what is loaded already: %s",
-                                                 sqlite3_errmsg(db)));
+  return c ? ztensor_register_more(c, entry, message) : ztensor_refuse_unknown(db, message);
 }
 
 static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines *api,
@@ -258,10 +262,7 @@ static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines 
            ? ztensor_refuse(message,
                             sqlite3_mprintf("ztensor is loaded already, and opens no files"))
            : SQLITE_OK;
-    case ZTENSOR_LOADED_UNKNOWN:
-      return ztensor_refuse(message,
-                            sqlite3_mprintf("ztensor: cannot tell what is loaded already: %s",
-                                            sqlite3_errmsg(db)));
+    case ZTENSOR_LOADED_UNKNOWN: return ztensor_refuse_unknown(db, message);
     case ZTENSOR_LOADED_ALL:
       if( entry==ZTENSOR_ENTRY_NOFS ){
         return ztensor_refuse(message,
