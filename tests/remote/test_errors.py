@@ -1,9 +1,11 @@
 """What goes wrong is the row's error with its kind, is tried again or not, and is never a wrong row."""
+import contextlib
 import gzip
 import json
 import re
 import socket
 import sqlite3
+import threading
 import time
 
 import pytest
@@ -221,6 +223,43 @@ def test_sizes_that_servers_claim_take_no_memory(web, file, remote, answer):
     web.when(NAME, answer)
     kind, _, _ = attempts(web, remote(web), file)
     assert kind in ("transient", "denied", "unknown", "broken")
+
+
+FLOODS = {
+    "headers": (b"HTTP/1.1 206 Partial Content\r\n", b"X-A: " + b"y" * 1000 + b"\r\n"),
+    "a header": (b"HTTP/1.1 206 Partial Content\r\nX-A: ", b"y" * 1000),
+    "hints": (b"", b"HTTP/1.1 103 Early Hints\r\nX-A: 1\r\n\r\n"),
+    "trailers": (b"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3/4\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n", b"X-A: 1\r\n"),
+    "chunks": (b"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3/4\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+    "whole": (b"HTTP/1.1 404 Not Found\r\n\r\n", b"x" * 1000)
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_an_answer_without_an_end(remote, flood):
+    """Of headers, of one header, of announcements, behind the body: all of it is bounded, and is that file's error alone."""
+    begin, more = FLOODS[flood]
+
+    def answer(listener):
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(1 << 16)
+            connection.sendall(begin)
+            while connection.send(more * 64):
+                pass
+
+    def serve(listener):
+        with contextlib.suppress(OSError):
+            answer(listener)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, args=(listener,), daemon=True).start()
+        origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        db = remote(origin)
+        timer = threading.Timer(5, db.interrupt)
+        timer.start()
+        assert trouble(db, origin + NAME)[0] == ("missing" if flood == "whole" else "transient")
+        timer.cancel()
 
 
 def test_416(web, remote):
