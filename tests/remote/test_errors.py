@@ -262,6 +262,32 @@ def test_an_answer_without_an_end(remote, flood):
         timer.cancel()
 
 
+def test_large_files_of_a_server_without_ranges_come_one_by_one(serve, remote):
+    """Small ones let it be thought that many may come at once: the others would be 1.4 GB."""
+    files = Files({f"/{i:02}.safetensors": safetensors() for i in range(10)})
+    large = safetensors(padding=48 << 20)
+    for i in range(10, 40):
+        files.put(f"/{i:02}.safetensors", large, ranges=False, etag='"0"')
+    server = serve(files)
+    db, over, most = remote(server, timeout=60), threading.Event(), []
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    def watch():
+        while not over.wait(0.005):
+            most.append(resident())
+
+    before = resident()
+    threading.Thread(target=watch).start()
+    try:
+        assert value(db, "SELECT count(*) FROM zt_objects(?)", json.dumps([server.url(f"/{i:02}.safetensors") for i in range(40)])) == 40
+    finally:
+        over.set()
+    assert max(most) - before < 400 << 20
+
+
 def test_416(web, remote):
     # A file without a byte is told by 416, and is a sound answer
     web.face.put("/empty.zt", b"")
