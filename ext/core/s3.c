@@ -167,7 +167,7 @@ typedef struct s3_listing {
   char *name;                /* As what may be reached lists it; owned */
   char *token;               /* Of the next page; owned, NULL: the first */
   char *last;                /* The last key so far; owned */
-  bool circular, foreign, ended;
+  bool circular, foreign, ended, nomem;
   bool first;                /* A key of this page was seen */
   int empty;                 /* Pages without one so far */
   zt_s3_object *object;
@@ -204,7 +204,7 @@ static bool s3_take_object(void *context, zt_text key, zt_remote_state *state){
   if( !last || !state ){
     sqlite3_free(last);
     sqlite3_free(state);
-    l->ended = true;
+    l->nomem = true;
     return false;
   }
   sqlite3_free(l->last);
@@ -243,6 +243,7 @@ static int s3_page(s3_listing *l, zt_error *err){
     page = zt_fetch_body(&f);
     if( s3_check_page(l, page, &next, err)==SQLITE_OK ){
       zt_s3_read_page(page, s3_take_object, l, &unused, err);
+      if( l->nomem ) zt_fail_nomem(err);
       sqlite3_free(unused);
       sqlite3_free(l->token);
       l->token = next;
