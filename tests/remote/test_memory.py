@@ -10,6 +10,8 @@ STATEMENTS = [
     "SELECT path, object, shape FROM zt_objects('s3://models/*.safetensors')",
     "SELECT path, size, etag, error FROM zt_files('hf://org/model/')",
     "SELECT zt_hash('hf://org/model/m.safetensors', 'w', 'sha256')",
+    "SELECT count(*) FROM zt_objects('s3://models/', 'skip')",
+    "SELECT object FROM zt_objects('s3://models/named', 'skip')",
     "SELECT error_kind, etag FROM zt_files('s3://models/gone.safetensors')",
 ]
 
@@ -49,7 +51,9 @@ def test_a_sweep_of_limits(bucket_server, hub_server, monkeypatch):
     hub_server.face.repository("org/model").commit({"m.safetensors": safetensors(count=300_000), "n.safetensors": safetensors()})
     for i in range(12):
         bucket_server.bucket.put(f"{i:02}.safetensors", safetensors(f"w{i}"))
-    monkeypatch.setenv("ZTENSOR_REMOTE", " ".join([bucket_server.origin, hub_server.origin, hub_server.store.origin]))
+    bucket_server.bucket.put("named", safetensors("named"))
+    bucket_server.bucket.put("named/below.safetensors", safetensors("below"))
+    monkeypatch.setenv("ZTENSOR_REMOTE", " ".join([bucket_server.origin + "/models/", hub_server.origin, hub_server.store.origin]))
     for statement in STATEMENTS:
         done = subprocess.run([sys.executable, "-c", SWEEP, EXTENSION, statement], capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, (statement, done.stderr)
