@@ -279,8 +279,8 @@ static size_t remote_file_grown(const zt_remote_file *f, uint64_t offset, size_t
   if( n>=REMOTE_FILE_NEAR ) return 0;
   for(const remote_block *b=f->blocks; b; b=b->next){
     const uint64_t behind = b->offset+b->n;
-    if( b->state==REMOTE_BLOCK_READY && behind<=offset
-     && offset-behind<REMOTE_FILE_NEAR ) before = b;
+    if( b->state==REMOTE_BLOCK_READY && behind<=offset && offset-behind<REMOTE_FILE_NEAR
+     && (!before || behind>before->offset+before->n) ) before = b;
   }
   if( !before || before->kept ) return n;
   grown = before->n<REMOTE_FILE_NEAR/2 ? REMOTE_FILE_NEAR : 2*before->n;

@@ -49,6 +49,13 @@ def test_metadata_that_goes_on_costs_one_more_for_exactly_the_rest(web, remote):
     assert [(r.range, r.sent) for r in web.log] == [((0, 65535), 65536), ((65536, header - 1), header - 65536)]
 
 
+def test_small_reads_behind_the_head_grow(web, remote):
+    """MessagePack is walked in small steps: they become few requests, also near the head."""
+    web.face.put("/m.msgpack", b"\xdf" + struct.pack(">I", 12_000) + b"".join(b"\xa6%06d\xcb" % i + bytes(8) for i in range(12_000)))
+    assert rows(remote(web), "SELECT error FROM zt_files(?)", web.url("/m.msgpack")) == [(None,)]
+    assert len(web.log) <= 8, [r.range for r in web.log]
+
+
 def test_a_thousand_safetensors_are_a_thousand_requests_and_a_listing(bucket_server, remote):
     bucket_of(bucket_server, 1000)
     db = remote(bucket_server.server)
