@@ -418,6 +418,7 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
   const char *shard = err->shard;
   if( f->image ){
     memcpy(buffer, f->image+offset, n);
+    err->shard = NULL;
     return SQLITE_OK;
   }
   while( n>0 && !err->rc ){
@@ -434,6 +435,7 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
     buffer += got;
     n -= got;
   }
+  if( !err->rc ) err->shard = NULL;   /* What is wrong with the bytes is no failure to read them */
   if( err->kind ) zt_remote_forget(f->remote, f->path);   /* The next statement asks again */
   return err->rc;
 }

@@ -12,10 +12,11 @@ import pytest
 
 import s3 as s3_face
 import writer
+from conftest import FORMATS
 from files import Files
 from hub import TOKEN
 from server import RESET, STALL, Answer
-from support import failure, message, rows, value
+from support import failure, message, open_connection, rows, value
 from test_listings import refused
 from test_requests import safetensors, settings
 
@@ -286,6 +287,17 @@ def test_large_files_of_a_server_without_ranges_come_one_by_one(serve, remote):
     finally:
         over.set()
     assert max(most) - before < 400 << 20
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_a_wrong_digest_is_no_failure_to_read_a_shard(web, remote, ranges):
+    """Bytes that came are judged in the file's name, as those of local shards are."""
+    hostile = FORMATS / "tensorflow" / "hostile"
+    for name in ("digest.index", "digest.data-00000-of-00001"):
+        web.face.put("/" + name, (hostile / name).read_bytes(), ranges=ranges)
+    statement = "SELECT rule, message FROM zt_check(?, 'full')"
+    here, there = rows(open_connection(), statement, str(hostile / "digest.index")), rows(remote(web), statement, web.url("/digest.index"))
+    assert there == here and here[0][0] == "digest-mismatch"
 
 
 def test_416(web, remote):
