@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include "core/origins.h"
+#include "core/os_net.h"
 
 #define FETCH_SECOND ((int64_t)1000*1000*1000)
 #define FETCH_REDIRECTS 5
@@ -89,6 +90,24 @@ static char *fetch_encode(const zt_url *url, zt_error *err){
   return z;
 }
 
+static int fetch_fail_address(zt_error *err){
+  return zt_fail_remote(err, "denied", "its host has an address that is not public, which only an"
+                        " entry of ZTENSOR_REMOTE that names the host allows");
+}
+
+/* Returns whether a host is an address that is not public, or this machine's name, as it is
+** written: behind a proxy no address is seen. */
+static bool fetch_is_private(zt_text host){
+  static const char local[] = "localhost";
+  const size_t n = sizeof(local)-1;
+  uint8_t address[16];
+  const size_t bytes = zt_net_literal(host.z, host.n, address);
+  if( bytes ) return !zt_address_is_public(address, bytes);
+  while( host.n>0 && host.z[host.n-1]=='.' ) host.n--;
+  return host.n>=n && sqlite3_strnicmp(host.z+host.n-n, local, (int)n)==0
+      && (host.n==n || host.z[host.n-n-1]=='.');
+}
+
 /* Checks that the URL may be asked; `from` led to it, or is NULL. */
 static int fetch_check(zt_fetch *f, const zt_url *url, const char *from, zt_error *err){
   zt_url before;
@@ -97,7 +116,8 @@ static int fetch_check(zt_fetch *f, const zt_url *url, const char *from, zt_erro
   if( f->name ) reach.name = (zt_text){ f->name, strlen(f->name) };
   if( from && zt_url_parse(from, &before, &unused)==SQLITE_OK ) reach.from = &before;
   zt_error_clear(&unused);
-  return zt_remote_check(f->remote, &reach, &f->http.any_address, err);
+  if( zt_remote_check(f->remote, &reach, &f->http.any_address, err) ) return err->rc;
+  return !f->http.any_address && fetch_is_private(url->host) ? fetch_fail_address(err) : SQLITE_OK;
 }
 
 /* Fails for a URL that cannot be used, which asking again does not change. */
@@ -250,6 +270,7 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
   const zt_http_answer *a = &f->http.answer;
   switch( a->status ){
     case 200: case 206:
+      if( a->status==206 && f->n==0 ) break;   /* A part, which was not asked for */
       if( f->redirects==0 && (!f->led || f->was_led) ) fetch_learn(f);
       return FETCH_DONE;
     case 304:
@@ -290,8 +311,7 @@ static fetch_verdict fetch_judge(zt_fetch *f, zt_error *err){
                      " libcurl4, or libcurl");
       return FETCH_FAILED;
     case ZT_HTTP_REFUSED_ADDRESS:
-      zt_fail_remote(err, "denied", "its host has an address that is not public, which only an"
-                     " entry of ZTENSOR_REMOTE that names the host allows");
+      fetch_fail_address(err);
       return FETCH_FAILED;
     case ZT_HTTP_BAD_CERTIFICATE:
       zt_fail_remote(err, "denied", "the server's certificate does not prove who it is");

@@ -40,7 +40,8 @@ enum {
   HTTP_E_SSL_ISSUER_ERROR = 83, HTTP_E_SSL_INVALIDCERTSTATUS = 91, HTTP_E_HTTP2_STREAM = 92
 };
 enum {
-  HTTP_OPT_FOLLOWLOCATION = 52, HTTP_OPT_HTTPGET = 80, HTTP_OPT_NOSIGNAL = 99,
+  HTTP_OPT_FOLLOWLOCATION = 52, HTTP_OPT_FRESH_CONNECT = 74, HTTP_OPT_HTTPGET = 80,
+  HTTP_OPT_NOSIGNAL = 99,
   HTTP_OPT_BUFFERSIZE = 98, HTTP_OPT_CONNECTTIMEOUT_MS = 156, HTTP_OPT_PROTOCOLS = 181,
   HTTP_OPT_PATH_AS_IS = 234, HTTP_OPT_SUPPRESS_CONNECT_HEADERS = 265, HTTP_OPT_HTTP09_ALLOWED = 285,
   HTTP_OPT_QUICK_EXIT = 322, HTTP_OPT_WRITEDATA = 10001, HTTP_OPT_URL = 10002,
@@ -184,6 +185,7 @@ struct zt_http {
   http_easy *easy[HTTP_EASY];     /* Not in use */
   int nEasy;
   int64_t drove;             /* When it last drove */
+  uint64_t private_hosts;    /* Bits of hosts that were asked on any address */
 };
 
 zt_http *zt_http_new(void){
@@ -297,11 +299,31 @@ static bool http_set_headers(http_transfer *t){
   return true;
 }
 
+/* Returns the bit of a URL's host, whatever its port and case, and with or without a dot at its
+** end. */
+static uint64_t http_host_bit(const char *url){
+  unsigned hash = 0;
+  for(const char *z=strstr(url, "://")+3; *z && !strchr(":/?", *z); z++){
+    if( *z!='.' ) hash = 31*hash + ((unsigned char)*z | 0x20u);
+  }
+  return (uint64_t)1<<(hash%64);
+}
+
+/* A connection to any address is none for a request that may use public ones alone. */
+static int http_keep_apart(http_transfer *t){
+  zt_http *h = t->h;
+  const uint64_t bit = http_host_bit(t->r->url);
+  if( t->r->any_address ) h->private_hosts |= bit;
+  return http_curl.easy_setopt(t->easy, HTTP_OPT_FRESH_CONNECT,
+                               !t->r->any_address && (h->private_hosts & bit) ? 1L : 0L);
+}
+
 static bool http_set_options(http_transfer *t){
   const zt_http_request *r = t->r;
   http_easy *e = t->easy;
   int bad = 0;
   bad |= http_curl.easy_setopt(e, HTTP_OPT_URL, r->url);
+  bad |= http_keep_apart(t);
   bad |= http_curl.easy_setopt(e, HTTP_OPT_PATH_AS_IS, 1L);
   bad |= http_curl.easy_setopt(e, HTTP_OPT_PROTOCOLS, HTTP_PROTO_HTTP_HTTPS);
   bad |= http_curl.easy_setopt(e, HTTP_OPT_HTTPGET, 1L);
@@ -366,7 +388,9 @@ static zt_http_outcome http_outcome_of(const http_transfer *t, int result){
   if( t->body.stopped ) return t->body.outcome;
   switch( result ){
     case HTTP_E_OK: return ZT_HTTP_ANSWERED;
-    case HTTP_E_OUT_OF_MEMORY: return ZT_HTTP_NO_MEMORY;
+    case HTTP_E_OUT_OF_MEMORY:
+      /* It says so of a header that is too long, too */
+      return t->body.headers>0 && !t->body.begun ? ZT_HTTP_NOT_HTTP : ZT_HTTP_NO_MEMORY;
     case HTTP_E_COULDNT_RESOLVE_HOST: case HTTP_E_COULDNT_RESOLVE_PROXY: return ZT_HTTP_NO_NAME;
     case HTTP_E_OPERATION_TIMEDOUT: return ZT_HTTP_TIMEOUT;
     case HTTP_E_SSL_CACERT_BADFILE: return ZT_HTTP_BAD_CA;

@@ -17,6 +17,7 @@ typedef struct zt_http zt_http;
 #define ZT_HTTP_HEADERS 12
 #define ZT_HTTP_ETAG 1024        /* Most bytes of an ETag; a longer one counts as none */
 #define ZT_HTTP_WORD 64          /* Most bytes of a server's short code */
+#define ZT_HTTP_HEADER_BYTES ((size_t)256 << 10)   /* Most bytes of headers and trailers */
 #define ZT_HTTP_ERROR_BODY ((size_t)16 << 10)   /* Most bytes of an error's body that are read */
 
 /* How a try ended. */

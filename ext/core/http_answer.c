@@ -211,6 +211,12 @@ static void answer_restart(zt_http_body *b, zt_http_request *r){
 bool zt_http_body_header(zt_http_body *b, zt_http_request *r, zt_text line){
   const char *colon = line.n ? memchr(line.z, ':', line.n) : NULL;
   zt_text name, value;
+  if( line.n>ZT_HTTP_HEADER_BYTES-b->headers ){
+    b->stopped = true;
+    b->outcome = ZT_HTTP_NOT_HTTP;
+    return false;
+  }
+  b->headers += line.n;
   if( line.n>=5 && memcmp(line.z, "HTTP/", 5)==0 ){
     answer_restart(b, r);
     return true;

@@ -21,6 +21,7 @@ typedef struct zt_http_body {
   bool failed;               /* It explains a failure, or a redirect */
   size_t room;               /* Allocated bytes of the answer's body; 0: it is the caller's */
   uint64_t came;             /* Bytes, for the bill */
+  size_t headers;            /* Bytes of all headers and trailers */
 } zt_http_body;
 
 void zt_http_answer_init(zt_http_answer *a);
@@ -28,7 +29,8 @@ void zt_http_answer_init(zt_http_answer *a);
 /* Frees what the answer owns; buffer is the request's. */
 void zt_http_answer_clear(zt_http_answer *a, const uint8_t *buffer);
 
-/* Takes a line of headers; the first of each answer is the status line. False: memory is short. */
+/* Takes a line of headers; the first of each answer is the status line. False: memory is short, or
+** there are more than ZT_HTTP_HEADER_BYTES. */
 bool zt_http_body_header(zt_http_body *b, zt_http_request *r, zt_text line);
 
 /* The status is known, and the first bytes follow. */

@@ -363,6 +363,10 @@ static char *hub_tree_url(zt_remote *r, const zt_hub_place *place){
   return NULL;
 }
 
+static void hub_fail_elsewhere(zt_error *err){
+  zt_fail_remote(err, "transient", "the listing goes in circles, or elsewhere");
+}
+
 /* Asks for a page; *url becomes that of the next one, or NULL at the end. */
 static int hub_page(zt_remote *r, char **url, const char *name, zt_text directory,
                     zt_hub_file *file, void *context, zt_error *err){
@@ -386,7 +390,7 @@ static int hub_page(zt_remote *r, char **url, const char *name, zt_text director
       else if( zt_url_parse(next, &to, err) || !zt_url_same_origin(&from, &to)
             || strcmp(next, *url)==0 ){
         zt_error_clear(err);
-        zt_fail_remote(err, "transient", "the listing goes in circles, or elsewhere");
+        hub_fail_elsewhere(err);
       }
     }
   }
@@ -398,7 +402,7 @@ static int hub_page(zt_remote *r, char **url, const char *name, zt_text director
 
 int zt_hub_list(zt_remote *r, const zt_hub_place *place, zt_hub_file *file, void *context,
                 zt_error *err){
-  char *name = zt_hub_name(place), *url = NULL;
+  char *name = zt_hub_name(place), *url = NULL, *before = NULL;
   if( !name ) return zt_fail_nomem(err);
   if( zt_hub_resolve(r, place, name, err)==SQLITE_OK ){
     url = hub_tree_url(r, place);
@@ -407,7 +411,14 @@ int zt_hub_list(zt_remote *r, const zt_hub_place *place, zt_hub_file *file, void
   for(int i=0; url && !err->rc; i++){
     if( i==HUB_PAGES ) zt_fail_remote(err, "transient", "the listing has no end");
     else hub_page(r, &url, name, place->path, file, context, err);
+    if( url && before && strcmp(url, before)==0 ) hub_fail_elsewhere(err);
+    if( url && (i & (i+1))==0 ){   /* The page after 1, 2, 4 ... others: each circle meets one */
+      sqlite3_free(before);
+      before = sqlite3_mprintf("%s", url);
+      if( !before ) zt_fail_nomem(err);
+    }
   }
+  sqlite3_free(before);
   sqlite3_free(url);
   sqlite3_free(name);
   return err->rc;

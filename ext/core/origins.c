@@ -105,19 +105,25 @@ static bool origins_begins(const origins_entry *e, const char *z, size_t n){
   return n>=e->n && memcmp(z, e->prefix, e->n)==0 && (n==e->n || z[e->n]=='/');
 }
 
+/* The same of a path that is percent-encoded. It needs no memory, whose lack would deny it. */
+static bool origins_path_begins(const origins_entry *e, zt_text path){
+  size_t k = 0;
+  for(size_t i=0; i<path.n; k++){
+    const bool encoded = path.z[i]=='%' && path.n-i>=3
+                      && zt_url_is_encoded((zt_text){ path.z+i, 3 });
+    char byte[3];
+    zt_url_decode((zt_text){ path.z+i, encoded ? 3 : 1 }, false, byte);
+    if( k==e->n ) return byte[0]=='/';
+    if( byte[0]!=e->prefix[k] ) return false;
+    i += encoded ? 3 : 1;
+  }
+  return k==e->n;
+}
+
 static bool origins_allow_url(const origins_entry *e, const zt_url *url){
-  char *path;
-  size_t n;
-  bool begins;
   if( !zt_url_same_origin(&e->url, url) ) return false;
   if( e->n==0 ) return true;
-  if( zt_url_has_dots(url->path) ) return false;
-  path = sqlite3_malloc64(url->path.n+1);
-  if( !path ) return false;
-  n = zt_url_decode(url->path, false, path);
-  begins = origins_begins(e, path, n);
-  sqlite3_free(path);
-  return begins;
+  return !zt_url_has_dots(url->path) && origins_path_begins(e, url->path);
 }
 
 /* Returns whether a host is one of the hub's stores. */

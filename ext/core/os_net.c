@@ -5,6 +5,7 @@
 #include "core/remote.h"
 
 #if ZT_REMOTE
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -43,6 +44,24 @@ size_t zt_net_address(const void *sockaddr, uint8_t out[16]){
   memcpy(&in6, sockaddr, sizeof(in6));
   memcpy(out, &in6.sin6_addr, 16);
   return 16;
+}
+
+size_t zt_net_literal(const char *host, size_t n, uint8_t out[16]){
+  char z[64];
+  struct in_addr in4;
+  const bool brackets = n>2 && host[0]=='[' && host[n-1]==']';
+  if( brackets ){
+    host++;
+    n -= 2;
+  }
+  while( n>0 && host[n-1]=='.' ) n--;
+  if( n==0 || n>=sizeof(z) ) return 0;
+  memcpy(z, host, n);
+  z[n] = 0;
+  if( brackets ) return inet_pton(AF_INET6, z, out)==1 ? 16 : 0;
+  if( !inet_aton(z, &in4) ) return 0;
+  memcpy(out, &in4, 4);
+  return 4;
 }
 
 int zt_net_socket(int family, int type, int protocol){

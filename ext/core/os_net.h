@@ -20,6 +20,10 @@ bool zt_net_symbol(void *library, const char *name, void *function);
 ** is of another family. */
 size_t zt_net_address(const void *sockaddr, uint8_t out[16]);
 
+/* Reads a host of n bytes that is written as an address, in any way that resolvers read: [::1],
+** 127.0.0.1, 127.1, 0x7f000001, 2130706433. Returns the number of its bytes; 0: it is a name. */
+size_t zt_net_literal(const char *host, size_t n, uint8_t out[16]);
+
 /* Opens a socket, which programs that are started do not inherit. -1 after a failure. */
 int zt_net_socket(int family, int type, int protocol);
 

@@ -128,7 +128,8 @@ static uint64_t prefetch_max_groups(const zt_prefetch *a){
 static void prefetch_widen(zt_prefetch *a, uint64_t remaining){
   const uint64_t max_groups = prefetch_max_groups(a);
   if( a->window==0 && (uint64_t)a->took<(uint64_t)ZT_PREFETCH_WORTH/remaining ) return;
-  a->window = a->window ? 2*a->window : 1;
+  if( a->window>0 ) a->window *= 2;
+  else a->window = a->early ? a->early : 1;
   if( a->window>max_groups ) a->window = (uint32_t)max_groups;
 }
 

@@ -42,6 +42,7 @@ struct zt_remote {
   unsigned cursors;
   uint64_t period;                 /* Incremented when the first cursor opens */
   uint64_t ahead;                  /* Bytes of bodies */
+  bool whole;                      /* A file may be on its way as a whole */
 };
 
 int zt_remote_new(const char *allow, zt_interrupt interrupt, zt_remote **out, zt_error *err){
@@ -188,6 +189,21 @@ bool zt_remote_take_ahead(zt_remote *r, uint64_t n){
 void zt_remote_give_ahead(zt_remote *r, uint64_t n){
   zt_monitor_enter(r->monitor);
   r->ahead -= n;
+  zt_monitor_leave(r->monitor);
+}
+
+bool zt_remote_take_whole(zt_remote *r){
+  bool taken;
+  zt_monitor_enter(r->monitor);
+  taken = !r->whole;
+  r->whole = true;
+  zt_monitor_leave(r->monitor);
+  return taken;
+}
+
+void zt_remote_give_whole(zt_remote *r){
+  zt_monitor_enter(r->monitor);
+  r->whole = false;
   zt_monitor_leave(r->monitor);
 }
 

@@ -111,4 +111,9 @@ char *zt_remote_learned(zt_remote *r, const char *kind, const char *name, bool s
 bool zt_remote_take_ahead(zt_remote *r, uint64_t n);
 void zt_remote_give_ahead(zt_remote *r, uint64_t n);
 
+/* Of the files that are asked for, one at a time may be large and come as a whole, from a server
+** that reads no ranges. False if another one may. */
+bool zt_remote_take_whole(zt_remote *r);
+void zt_remote_give_whole(zt_remote *r);
+
 #endif

@@ -23,6 +23,7 @@
 #define REMOTE_FILE_PART ((size_t)4 << 20)       /* Bytes of a request for many */
 #define REMOTE_FILE_PARTS 8                      /* Requests of one read or announcement at once */
 #define REMOTE_FILE_WHOLE ((uint64_t)64 << 20)   /* Most bytes of a file without ranges */
+#define REMOTE_FILE_WHOLES ((uint64_t)1 << 20)   /* The same where others are on their way */
 #define REMOTE_FILE_TURN ((int64_t)20*1000*1000) /* Nanoseconds between checks for an interrupt */
 #define REMOTE_FILE_LED 4                        /* Most places that redirects led to */
 
@@ -278,8 +279,8 @@ static size_t remote_file_grown(const zt_remote_file *f, uint64_t offset, size_t
   if( n>=REMOTE_FILE_NEAR ) return 0;
   for(const remote_block *b=f->blocks; b; b=b->next){
     const uint64_t behind = b->offset+b->n;
-    if( b->state==REMOTE_BLOCK_READY && behind<=offset
-     && offset-behind<REMOTE_FILE_NEAR ) before = b;
+    if( b->state==REMOTE_BLOCK_READY && behind<=offset && offset-behind<REMOTE_FILE_NEAR
+     && (!before || behind>before->offset+before->n) ) before = b;
   }
   if( !before || before->kept ) return n;
   grown = before->n<REMOTE_FILE_NEAR/2 ? REMOTE_FILE_NEAR : 2*before->n;
@@ -417,6 +418,7 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
   const char *shard = err->shard;
   if( f->image ){
     memcpy(buffer, f->image+offset, n);
+    err->shard = NULL;
     return SQLITE_OK;
   }
   while( n>0 && !err->rc ){
@@ -433,6 +435,7 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
     buffer += got;
     n -= got;
   }
+  if( !err->rc ) err->shard = NULL;   /* What is wrong with the bytes is no failure to read them */
   if( err->kind ) zt_remote_forget(f->remote, f->path);   /* The next statement asks again */
   return err->rc;
 }
@@ -526,20 +529,42 @@ static bool remote_file_has_tail(const zt_remote_file *f){
   return zt_glob_match_any(REMOTE_FILE_TAILS, zt_path_name(f->plain));
 }
 
+/* Ends the request for a head. *whole: a large file may come. Otherwise one that does is asked for
+** again, once no other may. */
+static int remote_file_end_head(zt_remote_file *f, zt_fetch *head, const zt_remote_state *known,
+                                bool *whole, zt_error *err){
+  zt_error small = *err;
+  const zt_http_answer *a = &head->http.answer;
+  if( *whole ) return remote_file_take_head(f, head, known, err);
+  remote_file_take_head(f, head, known, &small);
+  if( !small.rc || a->outcome!=ZT_HTTP_TOO_LONG || a->status!=200 ){
+    *err = small;
+    return err->rc;
+  }
+  zt_error_clear(&small);
+  while( !(*whole = zt_remote_take_whole(f->remote)) ){
+    if( zt_http_pause(zt_remote_http(f->remote), REMOTE_FILE_TURN, zt_remote_interrupt(f->remote),
+                      err) ) return err->rc;
+  }
+  head->most = REMOTE_FILE_WHOLE;
+  return remote_file_take_head(f, head, known, err);
+}
+
 static int remote_file_open_head(zt_remote_file *f, const zt_remote_state *known, zt_remote_ask ask,
                           zt_error *err){
   const bool small = known && known->size>0 && known->size<=2*REMOTE_FILE_HEAD;
   const bool has_tail = ask==ZT_REMOTE_HEAD && !small && remote_file_has_tail(f);
   zt_fetch head = remote_file_fetch(f, 0, small ? known->size : REMOTE_FILE_HEAD);
   zt_fetch tail = remote_file_fetch(f, 0, REMOTE_FILE_HEAD);
-  head.most = REMOTE_FILE_WHOLE;
+  bool whole = zt_remote_take_whole(f->remote);
+  head.most = whole ? REMOTE_FILE_WHOLE : REMOTE_FILE_WHOLES;
   if( ask==ZT_REMOTE_CHANGE && known->nEtag ) head.if_none_match = known->etag;
   tail.suffix = true;
   zt_fetch_begin(&head);
   if( has_tail ) zt_fetch_begin(&tail);
-  if( remote_file_take_head(f, &head, known, err)==SQLITE_OK && has_tail && !f->image ){
-    remote_file_take_tail(f, &tail, err);
-  }
+  remote_file_end_head(f, &head, known, &whole, err);
+  if( whole ) zt_remote_give_whole(f->remote);
+  if( !err->rc && has_tail && !f->image ) remote_file_take_tail(f, &tail, err);
   zt_fetch_clear(&head);
   zt_fetch_clear(&tail);
   return err->rc;

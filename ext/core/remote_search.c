@@ -7,6 +7,7 @@
 #include "core/hub.h"
 #include "core/s3.h"
 
+#define REMOTE_SEARCH_KEY 4096     /* Most bytes of a key: listings refuse longer ones */
 #define REMOTE_SEARCH_POLL 1024    /* Files of a listing between checks for an interrupt */
 
 bool zt_remote_is_read(const char *url){
@@ -26,13 +27,11 @@ static bool search_far_is_any_depth(const char *pattern){
 
 /* Returns whether the key's part of n bytes matches the pattern's part. */
 static bool search_far_match_part(const char *pattern, const char *key, size_t n){
-  char *name;
-  bool matches;
-  if( *key=='.' && *pattern!='.' ) return false;
-  name = sqlite3_mprintf("%.*s", (int)n, key);
-  matches = name && zt_glob_match(pattern, search_far_part(pattern), name);
-  sqlite3_free(name);
-  return matches;
+  char name[REMOTE_SEARCH_KEY+1];   /* Nothing is missed where memory is short */
+  if( n>REMOTE_SEARCH_KEY || (*key=='.' && *pattern!='.') ) return false;
+  memcpy(name, key, n);
+  name[n] = 0;
+  return zt_glob_match(pattern, search_far_part(pattern), name);
 }
 
 static const char *search_far_next(const char *z, size_t n){
@@ -199,6 +198,7 @@ static bool search_far_is_file_name(const zt_search *w, const char *key){
 static bool search_far_take_itself(void *context, zt_text key, zt_remote_state *state){
   remote_search *s = context;
   const char *own = s->url+strlen(s->base);
+  if( !state ) zt_fail_nomem(s->w->err);
   if( zt_text_equal(key, (zt_text){ own, strlen(own) }) && state ){
     s->found_itself = true;
     zt_search_append(s->w, s->url, (zt_path){ .literal = true, .regular = true, .remote = state });

@@ -11,6 +11,7 @@
 
 #define S3_BUCKET_MAX 255
 #define S3_PAGE_BYTES ((uint64_t)16 << 20)   /* Most bytes of a page of 1,000 keys */
+#define S3_EMPTY 1000              /* Most pages without a key, one after the other */
 #define S3_PAUSE ((int64_t)100*1000*1000)
 
 bool zt_s3_split(const char *source, zt_text *bucket, zt_text *key){
@@ -166,8 +167,9 @@ typedef struct s3_listing {
   char *name;                /* As what may be reached lists it; owned */
   char *token;               /* Of the next page; owned, NULL: the first */
   char *last;                /* The last key so far; owned */
-  bool circular, foreign, ended;
+  bool circular, foreign, ended, nomem;
   bool first;                /* A key of this page was seen */
+  int empty;                 /* Pages without one so far */
   zt_s3_object *object;
   void *context;
 } s3_listing;
@@ -202,7 +204,7 @@ static bool s3_take_object(void *context, zt_text key, zt_remote_state *state){
   if( !last || !state ){
     sqlite3_free(last);
     sqlite3_free(state);
-    l->ended = true;
+    l->nomem = true;
     return false;
   }
   sqlite3_free(l->last);
@@ -216,6 +218,8 @@ static int s3_check_page(s3_listing *l, zt_span page, char **next, zt_error *err
   l->circular = l->foreign = l->first = false;
   if( zt_s3_read_page(page, s3_check_object, l, next, err) ) return err->rc;
   if( *next && l->token && strcmp(*next, l->token)==0 ) l->circular = true;
+  l->empty = l->first ? 0 : l->empty+1;
+  if( *next && l->empty>=S3_EMPTY ) l->circular = true;
   if( !l->circular && !l->foreign ) return SQLITE_OK;
   sqlite3_free(*next);
   *next = NULL;
@@ -239,6 +243,7 @@ static int s3_page(s3_listing *l, zt_error *err){
     page = zt_fetch_body(&f);
     if( s3_check_page(l, page, &next, err)==SQLITE_OK ){
       zt_s3_read_page(page, s3_take_object, l, &unused, err);
+      if( l->nomem ) zt_fail_nomem(err);
       sqlite3_free(unused);
       sqlite3_free(l->token);
       l->token = next;

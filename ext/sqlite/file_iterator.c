@@ -197,6 +197,10 @@ static void file_open_alone(zt_file_iterator *it){
   file_take(it, &opened);
 }
 
+/* Remote files that are asked for beside the second one. Round trips take their time, and a query
+** that wants but one file has ended by then. (remote-headers-hub) */
+#define FILE_REMOTE_EARLY ZT_PREFETCH_WAITING
+
 /* Open the file, and prefetch the next ones. */
 static void file_prefetch(zt_file_iterator *it, zt_pool *pool){
   const zt_interrupt interrupt = zt_connection_interrupt(it->scan->connection);
@@ -207,6 +211,7 @@ static void file_prefetch(zt_file_iterator *it, zt_pool *pool){
   a->jobs = &file_jobs;
   a->tasks.pool = pool;
   a->slow = true;
+  a->early = zt_path_is_url(it->at.file->path.z) ? FILE_REMOTE_EARLY : 0;
   job = zt_prefetch_take(a, it, it->next-1, remaining, &interrupt, it->scan->err);
   if( !job ) return;
   taken = file_take_over(it, (file_opening*)job);

@@ -79,6 +79,33 @@ def test_a_name_that_resolves_to_this_machine_is_an_address_of_it(file, serve, r
     assert allowed(remote(f"https://localhost:{server.port}"), f"https://localhost:{server.port}{NAME}")
 
 
+@pytest.mark.parametrize("narrowed", [False, True])
+def test_a_connection_to_this_machine_is_none_for_a_star(serve, remote, tls, authority, monkeypatch, narrowed):
+    """Connections are kept: one that an entry allowed must not carry what only `*` allows, on public addresses."""
+    monkeypatch.setenv("CURL_CA_BUNDLE", authority.bundle)
+    server = serve(Files({NAME: safetensors(), "/b/m.safetensors": safetensors()}), tls=tls)
+    origin = f"https://localhost:{server.port}"
+    db = remote(origin + ("" if narrowed else "/a/"), "*")
+    assert allowed(db, origin + NAME)
+    if narrowed:
+        db.execute("SELECT zt_remote(?)", (json.dumps({"allow": ["*"]}),)).fetchall()
+    for host in ("localhost", "LOCALHOST", "localhost.", "127.0.0.1", "2130706433"):
+        assert not allowed(db, f"https://{host}:{server.port}/b/m.safetensors")
+    assert server.paths == [NAME]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1.", "localhost", "LOCALHOST.", "a.localhost", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "0", "[::1]",
+                                  "[::ffff:10.0.0.1]", "169.254.169.254", "[fe80::1]"])
+def test_an_address_behind_a_proxy_is_an_address(remote, monkeypatch, host):
+    """A proxy resolves names. What is written as an address, or as this machine, is known without it."""
+    with Proxy({}) as proxy:
+        monkeypatch.setenv("https_proxy", proxy.origin)
+        assert not allowed(remote("*"), f"https://{host}/latest/m.safetensors")
+        assert proxy.log == []
+        assert trouble(remote("*"), "https://localhostess.test/m.safetensors")[0] == "transient"
+        assert len(proxy.log) == 1
+
+
 def test_narrowing_only_takes_away(file, serve, remote):
     other = serve(file.face)
     db = remote(file, other)

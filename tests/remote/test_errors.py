@@ -1,19 +1,22 @@
 """What goes wrong is the row's error with its kind, is tried again or not, and is never a wrong row."""
+import contextlib
 import gzip
 import json
 import re
 import socket
 import sqlite3
+import threading
 import time
 
 import pytest
 
 import s3 as s3_face
 import writer
+from conftest import FORMATS
 from files import Files
 from hub import TOKEN
 from server import RESET, STALL, Answer
-from support import failure, message, rows, value
+from support import failure, message, open_connection, rows, value
 from test_listings import refused
 from test_requests import safetensors, settings
 
@@ -221,6 +224,80 @@ def test_sizes_that_servers_claim_take_no_memory(web, file, remote, answer):
     web.when(NAME, answer)
     kind, _, _ = attempts(web, remote(web), file)
     assert kind in ("transient", "denied", "unknown", "broken")
+
+
+FLOODS = {
+    "headers": (b"HTTP/1.1 206 Partial Content\r\n", b"X-A: " + b"y" * 1000 + b"\r\n"),
+    "a header": (b"HTTP/1.1 206 Partial Content\r\nX-A: ", b"y" * 1000),
+    "hints": (b"", b"HTTP/1.1 103 Early Hints\r\nX-A: 1\r\n\r\n"),
+    "trailers": (b"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3/4\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n", b"X-A: 1\r\n"),
+    "chunks": (b"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3/4\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+    "whole": (b"HTTP/1.1 404 Not Found\r\n\r\n", b"x" * 1000)
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_an_answer_without_an_end(remote, flood):
+    """Of headers, of one header, of announcements, behind the body: all of it is bounded, and is that file's error alone."""
+    begin, more = FLOODS[flood]
+
+    def answer(listener):
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(1 << 16)
+            connection.sendall(begin)
+            while connection.send(more * 64):
+                pass
+
+    def serve(listener):
+        with contextlib.suppress(OSError):
+            answer(listener)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, args=(listener,), daemon=True).start()
+        origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        db = remote(origin)
+        timer = threading.Timer(5, db.interrupt)
+        timer.start()
+        assert trouble(db, origin + NAME)[0] == ("missing" if flood == "whole" else "transient")
+        timer.cancel()
+
+
+def test_large_files_of_a_server_without_ranges_come_one_by_one(serve, remote):
+    """Small ones let it be thought that many may come at once: the others would be 1.4 GB."""
+    files = Files({f"/{i:02}.safetensors": safetensors() for i in range(10)})
+    large = safetensors(padding=48 << 20)
+    for i in range(10, 40):
+        files.put(f"/{i:02}.safetensors", large, ranges=False, etag='"0"')
+    server = serve(files)
+    db, over, most = remote(server, timeout=60), threading.Event(), []
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    def watch():
+        while not over.wait(0.005):
+            most.append(resident())
+
+    before = resident()
+    threading.Thread(target=watch).start()
+    try:
+        assert value(db, "SELECT count(*) FROM zt_objects(?)", json.dumps([server.url(f"/{i:02}.safetensors") for i in range(40)])) == 40
+    finally:
+        over.set()
+    assert max(most) - before < 400 << 20
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_a_wrong_digest_is_no_failure_to_read_a_shard(web, remote, ranges):
+    """Bytes that came are judged in the file's name, as those of local shards are."""
+    hostile = FORMATS / "tensorflow" / "hostile"
+    for name in ("digest.index", "digest.data-00000-of-00001"):
+        web.face.put("/" + name, (hostile / name).read_bytes(), ranges=ranges)
+    statement = "SELECT rule, message FROM zt_check(?, 'full')"
+    here, there = rows(open_connection(), statement, str(hostile / "digest.index")), rows(remote(web), statement, web.url("/digest.index"))
+    assert there == here and here[0][0] == "digest-mismatch"
 
 
 def test_416(web, remote):

@@ -232,6 +232,22 @@ def test_a_listing_that_never_ends(bucket_server, remote):
     assert len(bucket_server.server.log) < 40
 
 
+def test_a_listing_of_empty_pages(bucket_server, remote):
+    """Servers may give some: what they skip is behind them. Others have no end."""
+    count = iter(range(10 ** 9))
+    bucket_server.server.when("", lambda r: Answer(200, {}, page("d/a.zt") if next(count) == 100 else page(token=f"t{next(count)}")))
+    assert rows(remote(bucket_server.server), "SELECT path FROM zt_files('s3://models/d/')") == [("s3://models/d/a.zt",)]
+    bucket_server.server.forget()
+    bucket_server.server.when("", lambda r: Answer(200, {}, page(token=f"t{next(count)}")))
+    refused(remote(bucket_server.server), "s3://models/d/")
+    assert len(bucket_server.server.log) <= 2000    # Two statements
+
+
+def test_a_part_of_a_listing_is_none(bucket_server, remote):
+    bucket_server.server.when("", Answer(206, {"Content-Range": "bytes 0-10/1000"}, page("d/a.zt")))
+    assert "206" in refused(remote(bucket_server.server), "s3://models/d/")
+
+
 def test_a_page_that_is_lost_is_asked_for_again(bucket_server, remote):
     for i in range(2500):
         bucket_server.bucket.put(f"d/{i:04}.zt", b"")
@@ -363,3 +379,13 @@ def test_a_listing_of_the_hub_in_a_circle_or_elsewhere(model, remote, serve):
         refused(remote(server, store, other), "hf://org/model/*.zt")
         assert len(server.log) < 40
     assert other.log == []
+
+
+@pytest.mark.parametrize("length", [2, 3, 7])
+def test_a_listing_of_the_hub_in_a_larger_circle(model, remote, length):
+    server, store = model.allowed
+    row = b'[{"type": "file", "path": "m.zt", "size": 3, "oid": "x"}]'
+    following = lambda r: (int(r.query.get("cursor", 0)) + 1) % length
+    server.when("/tree/", lambda r: Answer(200, {"Link": f'<{server.origin}{r.raw_path}?cursor={following(r)}>; rel="next"'}, row))
+    refused(remote(server, store), "hf://org/model/*.zt")
+    assert len(server.log) < 40

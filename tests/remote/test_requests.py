@@ -1,13 +1,16 @@
 """What is asked: requests, bytes and connections, counted by the servers."""
 import json
 import os
+import sqlite3
 import struct
+import threading
 
 import pytest
 
 import writer
 from conftest import ENTRY
 from files import Files
+from server import STALL
 from support import failure, rows, value
 
 KIB = 1 << 10
@@ -44,6 +47,13 @@ def test_metadata_that_goes_on_costs_one_more_for_exactly_the_rest(web, remote):
     assert len(rows(remote(web), "SELECT * FROM zt_objects(?)", web.url("/m.safetensors"))) == 1
     header = 8 + struct.unpack("<Q", data[:8])[0]
     assert [(r.range, r.sent) for r in web.log] == [((0, 65535), 65536), ((65536, header - 1), header - 65536)]
+
+
+def test_small_reads_behind_the_head_grow(web, remote):
+    """MessagePack is walked in small steps: they become few requests, also near the head."""
+    web.face.put("/m.msgpack", b"\xdf" + struct.pack(">I", 12_000) + b"".join(b"\xa6%06d\xcb" % i + bytes(8) for i in range(12_000)))
+    assert rows(remote(web), "SELECT error FROM zt_files(?)", web.url("/m.msgpack")) == [(None,)]
+    assert len(web.log) <= 8, [r.range for r in web.log]
 
 
 def test_a_thousand_safetensors_are_a_thousand_requests_and_a_listing(bucket_server, remote):
@@ -145,6 +155,23 @@ def test_limit_1_begins_with_one_file(bucket_server, remote):
     db = remote(bucket_server.server)
     assert rows(db, "SELECT object FROM zt_objects('s3://models/many/*') LIMIT 1") == [("w0",)]
     assert len(bucket_server.server.log) <= 3
+
+
+def test_a_second_file_brings_many(bucket_server, remote):
+    """Files that do not come show how many are asked for: none but the first before a second one is wanted, then one a connection."""
+    bucket_of(bucket_server, 100)
+    server = bucket_server.server
+    server.when(".safetensors", STALL, after=1)
+    db = remote(server, timeout=30, connections=32)
+    files = lambda: len([r for r in server.log if "list-type" not in r.target])
+    cursor = db.execute("SELECT object FROM zt_objects('s3://models/many/*')")
+    assert files() == 1
+    timer = threading.Timer(1, db.interrupt)
+    timer.start()
+    with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+        cursor.fetchall()
+    timer.cancel()
+    assert 24 <= files() <= 40
 
 
 def test_connections_are_few_and_kept(bucket_server, remote):
