@@ -484,7 +484,7 @@ def test_other_archives_are_none_of_torchs(db):
     buffer = io.BytesIO(b"")
     with zipfile.ZipFile(buffer, "w") as z:
         z.writestr("word/document.xml", "<x/>")
-    assert "nor PyTorch's data.pkl" in message(db, "SELECT * FROM zt_objects(?)", buffer.getvalue())
+    assert "no member is a tensor file" in message(db, "SELECT * FROM zt_objects(?)", buffer.getvalue())
 
 
 def test_a_directory_stands_for_its_checkpoints(db, save):
