@@ -33,7 +33,8 @@
 static const zt_rule npz_rules[] = {
   ZT_ERROR("NZ1", "npz-name", "arrays' names are UTF-8, and without U+0000 (npz)", ZT_SPEC_SENSE),
   ZT_ERROR("NZ2", "npz-duplicate-member", "no two arrays have the same name (npz)", ZT_SPEC_SENSE),
-  ZT_UNKNOWN("NZ3", "npz-empty", "an archive with members has an array (npz)", ZT_SPEC_SENSE),
+  ZT_UNKNOWN("NZ3", "npz-empty",
+             "an archive with members has an array or another tensor file (npz)", ZT_SPEC_SENSE),
   ZT_ERROR("NZ4", "npz-headers",
            "the headers of all members take at most 1 MiB plus 8 times the archive's size (npz)",
            ZT_SPEC_OURS),
@@ -267,7 +268,7 @@ static int npz_add_members(npz_reader *r){
   }
   if( n==0 || r->n>0 ) return SQLITE_OK;
   return zt_break(r->b->err, "NZ3",
-                  "a zip archive in which no member is a numpy array, nor PyTorch's data.pkl");
+                  "a zip archive in which no member is a tensor file of a known format");
 }
 
 /* Move all that was read into the container. */

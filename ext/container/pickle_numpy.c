@@ -3,7 +3,7 @@
 **
 **   dtype  := numpy.dtype(text | class, False, True), state (version, order, subdtype, names, ...)
 **             ; text is kind and bytes, "f4"; order "<", ">", "|" or "="; a class is one of
-**             ; ml_dtypes
+**             ; ml_dtypes, or numpy.record, whose bytes are in the state
 **   array  := M.multiarray._reconstruct(class, (0,), b"b"), state (version?, shape, dtype, fortran,
 **             data)             ; data are bytes, or a list of objects
 **           | M.numeric._frombuffer(data, dtype, shape, order, axes?)
@@ -52,6 +52,25 @@ static bool numpy_describe_class(const zt_pickle_value *class, bool big, zt_npy 
   return true;
 }
 
+/* Elements of fields, or of a subarray, of so many bytes each if `sized`. */
+static void numpy_describe_fields(bool sized, uint64_t bytes, zt_npy *out){
+  zt_npy_describe((zt_text){ NULL, 0 }, out);
+  out->sized = sized;
+  out->bytes = bytes;
+  if( sized ) out->dtype = ZT_TEXT("u8");
+}
+
+/* The records of numpy.rec. */
+static bool numpy_describe_record(const zt_pickle *p, const zt_pickle_value *class,
+                                  zt_pickle_node state, zt_npy *out){
+  int64_t bytes;
+  if( !zt_text_is(class->module, "numpy") || !zt_text_is(class->name, "record") || !state
+   || !zt_pickle_integer(p, zt_pickle_child(p, state, NUMPY_SIZE), &bytes)
+   || bytes<0 || bytes>INT32_MAX ) return false;
+  numpy_describe_fields(true, (uint64_t)bytes, out);
+  return true;
+}
+
 /* Read a type. *kind is its letter, or 0 for a class. False if it is not a type. */
 static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out, char *kind){
   char descr[NUMPY_DESCR_MAX+1];
@@ -65,6 +84,10 @@ static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out
   zt_pickle_get(p, first, &class);
   *kind = 0;
   if( class.kind==ZT_PICKLE_GLOBAL ){
+    if( numpy_describe_record(p, &class, call.state, out) ){
+      *kind = 'V';
+      return true;
+    }
     return numpy_describe_class(&class, zt_text_is(order, ">"), out);
   }
   if( !zt_pickle_text(p, first, &text) || text.n==0 || text.n>=NUMPY_DESCR_MAX || order.n!=1 ){
@@ -78,12 +101,7 @@ static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out
   /* Fields, or a subarray in each element */
   if( call.state && (numpy_is_given(p, zt_pickle_child(p, call.state, 2))
                      || numpy_is_given(p, zt_pickle_child(p, call.state, 3))) ){
-    const bool sized = out->sized;
-    const uint64_t bytes = out->bytes;
-    zt_npy_describe((zt_text){ NULL, 0 }, out);
-    out->sized = sized;
-    out->bytes = bytes;
-    if( sized ) out->dtype = ZT_TEXT("u8");
+    numpy_describe_fields(out->sized, out->bytes, out);
     *kind = 'V';
   }
   return true;

@@ -8,6 +8,10 @@
 ** the other, and chunks of the next bands ahead of them in other threads. A read of less than a row
 ** of a band decodes the chunks that it needs.
 **
+** A band that the caller has no room for is decoded in pieces of CHUNKED_BAND bytes. Chunks of many
+** rows are decoded for each piece, so the pieces of a large file are as large as the file, up to
+** CHUNKED_BAND_MAX. The chunk that was decoded last is not decoded again.
+**
 ** Absent chunks have the fill value. No file is worth more fill value in one pass than CHUNKED_FILL
 ** and CHUNKED_FILL_TIMES its size.
 */
@@ -17,6 +21,7 @@
 #include "tensor/encoding.h"
 
 #define CHUNKED_BAND ((uint64_t)32 << 20)     /* Bytes of a band at once, of all readers */
+#define CHUNKED_BAND_MAX ((uint64_t)128 << 20)  /* The same of a large file */
 #define CHUNKED_ROW 2                         /* Successive reads before bands are decoded ahead */
 #define CHUNKED_SPARE ((uint64_t)1 << 20)     /* Stored bytes beyond twice the decoded ones */
 #define CHUNKED_FILL ((uint64_t)64 << 20)
@@ -52,6 +57,7 @@ typedef struct chunked_job {
   chunked_decoder *of;
   struct chunked_job *next;         /* In the list of spare jobs */
   uint8_t *out;                     /* Owned */
+  bool decoded;                     /* It has the chunk of job.number */
   zt_error err;
 } chunked_job;
 
@@ -74,6 +80,11 @@ static uint64_t chunked_most_fill(const zt_source *source){
 
 /* --- Geometry --- */
 
+static uint64_t chunked_most_band(const zt_source *source){
+  const uint64_t size = zt_source_size(source);
+  return size<CHUNKED_BAND ? CHUNKED_BAND : size<CHUNKED_BAND_MAX ? size : CHUNKED_BAND_MAX;
+}
+
 static void chunked_set_geometry(chunked_decoder *d){
   const zt_chunks *c = &d->chunks;
   for(uint32_t k=0; k<c->rank; k++){
@@ -95,15 +106,17 @@ static void chunked_set_geometry(chunked_decoder *d){
   d->total = d->below[0]*d->shape[0];
 }
 
-/* The range of the band, or of the part of it that is decoded at once, with a byte. */
-static void chunked_band(const chunked_decoder *d, uint64_t at, uint64_t *from, uint64_t *to){
+/* The range of the band, or of the piece of it that is decoded at once, with a byte. n bytes are
+** wanted from there on. */
+static void chunked_band(const chunked_decoder *d, uint64_t at, uint64_t n, uint64_t *from,
+                         uint64_t *to){
   const uint32_t k = d->outer;
   const uint64_t row = d->below[k], all = row*d->shape[k], band = row*d->chunk[k];
   const uint64_t begin = at/all*all, in = (at-begin)/band*band;
   uint64_t step = d->most;
   *from = begin+in;
   *to = all-in<band ? begin+all : begin+in+band;
-  if( *to-*from<=d->most ) return;
+  if( *to-*from<=d->most || n>=*to-at ) return;
   if( row<=d->most ) step = d->most/row*row;
   *from += (at-*from)/step*step;
   if( *to-*from>step ) *to = *from+step;
@@ -311,6 +324,7 @@ static zt_job *chunked_make(void *context, uint64_t number){
   (void)number;
   if( j ){
     run->d->spare = j->next;
+    j->decoded = false;
   }else{
     j = sqlite3_malloc64(sizeof(*j));
     if( !j ) return NULL;
@@ -333,12 +347,18 @@ static const zt_jobs chunked_jobs = { chunked_follows, chunked_make, chunked_dro
 static chunked_job *chunked_take(chunked_decoder *d, uint64_t number, zt_error *err){
   const zt_interrupt interrupt = d->payload.budget->interrupt;
   chunked_run run = { d, err };
-  chunked_job *j;
+  chunked_job *j = d->spare;
+  if( j && j->decoded && j->job.number==number ){
+    d->spare = j->next;
+    return j;
+  }
   d->prefetch.jobs = &chunked_jobs;
   d->prefetch.tasks.pool = d->payload.side_by_side<2 ? d->payload.budget->pool : NULL;
   j = (chunked_job*)zt_prefetch_take(&d->prefetch, &run, number,
                                      d->last>number ? d->last-number : 0, &interrupt, err);
-  if( !j || !j->err.rc ) return j;
+  if( !j ) return NULL;
+  j->decoded = !j->err.rc;
+  if( j->decoded ) return j;
   *err = j->err;
   j->err = ZT_ERROR_NONE;
   chunked_drop(&j->job);
@@ -401,7 +421,7 @@ static int chunked_open(const zt_payload *p, zt_decoder **out, zt_error *err){
   memset(d, 0, sizeof(*d));
   d->payload = *p;
   zt_chunks_read(p->component->chunks, &d->chunks);
-  d->most = CHUNKED_BAND/side;
+  d->most = chunked_most_band(p->source)/side;
   d->most_fill = chunked_most_fill(p->source);
   if( d->chunks.n>0 ) chunked_set_geometry(d);
   if( !chunked_is_absent(d) || d->total<=d->most_fill ) return SQLITE_OK;
@@ -472,7 +492,7 @@ static int chunked_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got
   }
   chunked_ask(d, n);
   if( d->position<d->band_from || d->position>=d->band_to ){
-    chunked_band(d, d->position, &from, &to);
+    chunked_band(d, d->position, n, &from, &to);
     if( n>=to-d->position ){
       *got = (size_t)(to-d->position);
     }else if( d->row>1 || n>=d->below[d->outer] ){

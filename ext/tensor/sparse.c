@@ -182,6 +182,20 @@ end:
   return err->rc;
 }
 
+/* Replace cells by their numbers in the order of a layout of columns, or of blocks: line by line,
+** block by block, and row-major within a block. */
+static void sparse_number_cells(const zt_object *o, zt_entries *e){
+  const bool columns = o->layout==ZT_LAYOUT_CSC || o->layout==ZT_LAYOUT_BSC;
+  const uint64_t height = o->block[0], width = o->block[1];
+  if( !columns && o->layout!=ZT_LAYOUT_BSR ) return;
+  for(size_t i=0; i<e->n; i++){
+    const uint64_t row = e->cell[i]/o->shape[1], column = e->cell[i]%o->shape[1];
+    const uint64_t y = row/height, x = column/width;
+    const uint64_t block = columns ? x*(o->shape[0]/height)+y : y*(o->shape[1]/width)+x;
+    e->cell[i] = block*height*width + row%height*width + column%width;
+  }
+}
+
 /* Compare each cell of a piece with the previous one, first *last (UINT64_MAX: none). */
 static void sparse_compare_cells(const zt_entries *e, uint64_t *last, zt_order *out){
   for(size_t i=0; i<e->n; i++){
@@ -207,6 +221,7 @@ int zt_sparse_order(zt_tensor *t, zt_order *out, zt_error *err){
   if( t->layout->seek(t, 0, t->object->elements, err) ) goto end;
   do{
     if( t->layout->next(t, e, err) || zt_tensor_poll(t, e->n, err) ) goto end;
+    sparse_number_cells(t->object, e);
     sparse_compare_cells(e, &last, out);
   }while( e->n );
   if( out->ascending && out->repeated==0 ) goto end;

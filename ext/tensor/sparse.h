@@ -39,7 +39,7 @@ int zt_sparse_windows(struct zt_tensor *t, void *window, size_t n,
                       void (*take)(void *context, void *elements, size_t n), void *context,
                       zt_error *err);
 
-/* The order of the stored elements. */
+/* The order of the stored elements: row-major, or that of the layout's columns or blocks. */
 typedef struct zt_order {
   bool ascending;                  /* No cell is before an earlier element's */
   uint64_t at;                     /* If not: the first such element */

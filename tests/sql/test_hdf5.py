@@ -1,5 +1,6 @@
 """Chunked datasets of HDF5: slices, edges, fill values and threads, against arrays that are cut in chunks here."""
 import itertools
+import os
 import struct
 import sys
 import zlib
@@ -114,6 +115,18 @@ def test_threads_give_the_same_bytes_and_the_same_error(db, save):
         seen.add((value(db, "SELECT zt_hash(?, 'w', 'data', 'sha256')", path), *rows(db, "SELECT min, max, mean, std FROM zt_stats(?)", path),
                   message(db, "SELECT zt_dense(?, 'w')", broken), message(db, "SELECT zt_hash(?, 'w', 'data', 'xxh3')", broken)))
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("chunk, deflated, sql", [
+    ((1024, 2048), True, "SELECT length(zt_dense('{}', 'w'))"),     # The result has room for the whole band
+    ((1024, 2048), False, "SELECT min FROM zt_stats('{}')"),         # The file is as large as the band
+    ((1024, 16384), True, "SELECT min FROM zt_stats('{}')")])        # One chunk
+def test_a_chunk_of_many_rows_is_decoded_once(trace, save, chunk, deflated, sql):
+    array = numpy.tile(numpy.arange(1024, dtype="<f4"), (1024, 16))    # 64 MiB
+    path = save("w.h5", file_of(array, chunk, deflated))
+    got = trace(sql.format(path) + ";")
+    assert got.out.strip() == ("67108864" if "dense" in sql else "0.0")
+    assert got.bytes_read(path) < 1.2 * os.path.getsize(path) + 65536
 
 
 def test_addresses_count_from_the_superblock(db):

@@ -62,6 +62,18 @@ def test_the_same_array_twice_is_two_objects(db, protocol):
     assert len(set(rows(db, "SELECT offset, length, hash FROM zt_components(?)", source))) == 1
 
 
+@PROTOCOLS
+def test_an_array_of_numpys_records_is_one_of_records(db, protocol):
+    """Its dtype names the class numpy.record, where others have V and the bytes of an element."""
+    record = numpy.rec.array([(1, 2.5, A), (2, 3.5, A)], [("id", "<i4"), ("x", ">f8"), ("part", "<f8", (2, 3))])
+    source = pickle.dumps({"r": record, "w": A}, protocol)
+    assert rows(db, "SELECT object, format, dtype, shape, stored_bytes IS NULL, json_extract(attributes, '$.descr') FROM zt_objects(?)", source) == [
+        ("r", "numpy.structured", "u8", "[2]", protocol < 3, '[["id","<i4"],["x",">f8"],["part","<f8",[2,3]]]'),
+        ("w", "dense", "f64", "[2,3]", protocol < 3, "<f8")]
+    assert value(db, "SELECT data FROM zt_components(?) WHERE object = 'r'", source) == record.tobytes()
+    assert rows(db, "SELECT rule, object FROM zt_check(?, 'full')", source) == [("no-values", "r")]
+
+
 def test_a_record_and_a_date_say_what_they_are(db):
     record = numpy.array([(1, 2.5, [1, 2], (3,))], [("id", "<i4"), ("x", ">f8"), ("part", "u1", 2), ("in", [("y", "<i2")])])
     source = pickle.dumps({"r": record, "d": numpy.array(["2026-01-02"], "M8[D]"), "s": numpy.array([1], "m8[25s]"), "o": numpy.array([None, 1], object)})

@@ -93,7 +93,7 @@ def directory_cases():
     inner = array()
     yield "quoted", archive(Member("w.npy", data=inner + struct.pack("<4s5H3I2H", b"PK\3\4", 20, 0, 0, 0, 33, 0, 144, 144, 5, 0) + b"v.npy" + inner, stored=323, size=323),
                             Member("v.npy", shared=True, header=179)), "open_error", "ZP11", "zip-overlap", "members 'w.npy' and 'v.npy' share bytes of the archive", "a member within another"
-    yield "no-array", archive(Member("word/document.xml", b"<w/>"), Member("readme.npy", b"text")), "open_error", "NZ3", "npz-empty", "a zip archive in which no member is a numpy array, nor PyTorch's data.pkl", "no member is an array"
+    yield "no-array", archive(Member("word/document.xml", b"<w/>"), Member("readme.npy", b"text")), "open_error", "NZ3", "npz-empty", "a zip archive in which no member is a tensor file of a known format", "no member is an array"
     yield "name-not-utf8", archive(Member(b"\xff.npy"), Member("other.npy")), "open_error", "NZ1", "npz-name", "member '\\xff.npy': a name that is not UTF-8, or has U+0000 in it", "a name in another code"
     yield "name-nul", archive(Member(b"a\0b.npy"), Member("other.npy")), "open_error", "NZ1", "npz-name", "member 'a': a name that is not UTF-8, or has U+0000 in it", "a name with U+0000"
     yield "name-twice", archive(Member("w.npy"), Member("w.npy")), "open_error", "NZ2", "npz-duplicate-member", "two members have this name", "a member twice", {"object": "w"}
