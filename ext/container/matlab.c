@@ -51,7 +51,7 @@
 #define MATLAB_TEXT 116
 #define MATLAB_DEPTH_MAX 64
 #define MATLAB_POLL 0x3FFu              /* Matrices between two checks for an interrupt */
-#define MATLAB_SPARE ((uint64_t)16 << 20)
+#define MATLAB_SPARE ((uint64_t)1 << 20)
 #define MATLAB_TIMES 32
 #define MATLAB_SPEC(section) "MAT-File Format, level 5, " section
 
@@ -74,7 +74,7 @@ static const zt_rule matlab_rules[] = {
            "the length of a field's name is positive, and divides that of all names (MATLAB)",
            MATLAB_SPEC("structure")),
   ZT_ERROR("ML9", "matlab-size",
-           "paths, texts and records take at most 16 MiB plus 32 times the file's size (MATLAB)",
+           "paths, texts and records take at most 1 MiB plus 32 times the file's size (MATLAB)",
            ZT_SPEC_OURS),
   ZT_ERROR("ML10", "matlab-numbers", "a part has whole numbers (MATLAB)", MATLAB_SPEC("array")),
   ZT_RULES_END

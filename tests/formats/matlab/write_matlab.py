@@ -319,8 +319,8 @@ def cases():
     yield "field-length-max", of_w(w.numbers(I32, (2**31 - 1,)), w.element(I8, b"ab"), cls=STRUCT, shape=(1, 1)), *lengths, f"byte {data + 56}: fields' names of {2**31 - 1} bytes each are 2 bytes", "names of 2 GiB"
     yield "field-length-0", of_w(w.numbers(I32, (0,)), w.element(I8, b"ab"), cls=STRUCT, shape=(1, 1)), *lengths, f"byte {data + 56}: fields' names of 0 bytes each are 2 bytes", "names without a byte"
     yield "field-length-3", of_w(w.numbers(I32, (3,)), w.element(I8, b"abcd"), cls=STRUCT, shape=(1, 1)), *lengths, f"byte {data + 56}: fields' names of 3 bytes each are 4 bytes", "a name and a third"
-    many = w.matrix(CELL, (1, 180000), *[w.matrix(CELL, (0, 0))] * 180000, name="w" * 80)
-    yield "size", file(w.packed(many)), "open_error", "ML9", "matlab-size", f"its paths, texts and arrays take more than {(16 << 20) + 32 * len(file(w.packed(many)))} bytes", "18 MB of paths in 60 KB"
+    many = w.matrix(CELL, (1, 30000), *[w.matrix(CELL, (0, 0))] * 30000, name="w" * 80)
+    yield "size", file(w.packed(many)), "open_error", "ML9", "matlab-size", f"its paths, texts and arrays take more than {(1 << 20) + 32 * len(file(w.packed(many)))} bytes", "3 MB of paths in a few KB"
     shape = "it has a negative dimension, more than 64 of them, or more than 2^64 elements"
     for name, dims, what in (("dim-negative", (-2, 2), "a dimension of -2"), ("rank-65", (1,) * 65, "65 dimensions"), ("elements-2-65", (2**31 - 1,) * 3, "2^93 elements")):
         yield name, of_w(four, shape=dims), "lists_but_no_dense", "L1", "unknown-format", shape, what, {"object": "w"}
