@@ -245,8 +245,8 @@ asan-sql: build/faults.so
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS) $(CURDIR)/build/faults.so" \
 	  $(PYTHON) -m pytest -q tests/faults
 
-nightly:                            ## run all checks, which takes hours
-	@bash tests/nightly.sh
+nightly:                            ## run all checks, which takes hours; FROM=step goes on there, STEP=step runs that one
+	@FROM='$(FROM)' STEP='$(STEP)' bash tests/nightly.sh
 
 valgrind: all                       ## run the main paths of the SQL suite under valgrind, with leaks and bad reads as errors
 	@sh tests/valgrind.sh
