@@ -94,7 +94,7 @@ TEST(test_statistics_of_one_that_is_next_to_all_others){
 /* --- Comparison --- */
 
 static compare_state state_of, same_of;
-static zt_error none = ZT_ERROR_NONE;   /* Nothing fails here */
+static zt_error none;   /* Nothing fails here */
 
 TEST(test_comparison){
   for(size_t k=0; k<COUNT(sizes); k++){
