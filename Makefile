@@ -125,8 +125,8 @@ $(B)/unit/%$(EXE): tests/unit/%.c $(wildcard tests/unit/*.h tests/oom/*.h) $(LIB
 	@mkdir -p $(@D)
 	$(PROGRAM) -Itests/unit -lcmocka
 
-# The test of a part of sqlite/
-$(B)/unit/test_attribute_value$(EXE): $(SRC:ext/%.c=$(B)/ext/%.o)
+# The tests of parts of sqlite/ and of what stands above it
+$(B)/unit/test_attribute_value$(EXE) $(B)/unit/test_bindings$(EXE): $(SRC:ext/%.c=$(B)/ext/%.o)
 
 # The extension as a file that the test loads
 LOADED ?= ztensor.$(SO)

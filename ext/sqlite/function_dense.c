@@ -13,7 +13,11 @@
 **     one element, as `value` in zt_elements
 **
 ** A tensor that cannot be interpreted is an error that names the object and the fault.
+**
+** In place of `dtype`, C code may bind a pointer to an array that takes the elements
+** (dense_into.h).
 */
+#include "sqlite/dense_into.h"
 #include "sqlite/tables.h"
 #include "sqlite/target.h"
 #include "tensor/assemble.h"
@@ -65,11 +69,30 @@ static int dense_function_open(sqlite3_context *ctx, int n, sqlite3_value **args
   return SQLITE_OK;
 }
 
+/* Put the elements into an array of C code's. The result is NULL. */
+static void dense_function_into(sqlite3_context *ctx, int n, sqlite3_value **args,
+                                const zt_dense_into *into){
+  zt_error err = ZT_ERROR_NONE;
+  zt_buffer buffer = { into->p, into->n };
+  dense_function_values v = { 0 };
+  if( dense_function_open(ctx, n, args, "zt_dense: first", "zt_dense: count", &v, &err)==SQLITE_OK
+   && (!into->dtype.z || zt_dtype_find(into->dtype, &v.as, &err)==SQLITE_OK) ){
+    zt_assemble_into(&v.tensor, v.as, v.slice.first, v.slice.n, &buffer, &err);
+  }
+  dense_function_close_values(&v);
+  if( err.rc ) zt_result_error(ctx, &err);
+}
+
 static void dense_function(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
   zt_buffer buffer = { NULL, 0 };
   dense_function_values v = { 0 };
+  const zt_dense_into *into = n>2 ? sqlite3_value_pointer(args[2], ZT_DENSE_INTO) : NULL;
   if( zt_target_null(args[0], args[1]) ) return;
+  if( into ){
+    dense_function_into(ctx, n, args, into);
+    return;
+  }
   if( dense_function_open(ctx, n, args, "zt_dense: first", "zt_dense: count", &v,
                           &err)==SQLITE_OK ){
     zt_assemble(&v.tensor, v.as, v.slice.first, v.slice.n, &buffer, &err);

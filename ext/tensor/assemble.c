@@ -113,10 +113,15 @@ static void assemble_merge(void *context, void *part){
   (void)part;
 }
 
+/* zt_dtype_is_packed() types take the way of conversions, which packs. */
+static bool assemble_is_plain(const zt_tensor *t, const zt_dtype *as){
+  return as==t->dtype && !zt_dtype_is_packed(as);
+}
+
 /* A window's size is a multiple of a byte's packed elements. */
 static int assemble_ranges(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n,
                            uint8_t *out, zt_error *err){
-  const bool packed = zt_dtype_is_packed(as), plain = as==t->dtype && !packed;
+  const bool packed = zt_dtype_is_packed(as), plain = assemble_is_plain(t, as);
   assemble_result result = { t, as, first, out };
   zt_ranges r = {
     .t = { t }, .first = first, .n = n, .window = zt_tensor_window(t) & ~(uint64_t)15,
@@ -138,23 +143,41 @@ static int assemble_read_plain(zt_tensor *t, uint64_t first, uint64_t n, zt_buff
   return err->rc;
 }
 
+/* Fill `out`, whose bytes are all 0 if the tensor is sparse and plain. */
+static int assemble_fill(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n,
+                         zt_buffer *out, zt_error *err){
+  if( t->object->elements==0 ) return zt_tensor_read(t, 0, 0, NULL, err);
+  if( n==0 ) return SQLITE_OK;
+  return assemble_is_plain(t, as)
+      && (zt_tensor_is_sparse(t) || t->object->layout==ZT_LAYOUT_DENSE)
+       ? assemble_read_plain(t, first, n, out, err)
+       : assemble_ranges(t, as, first, n, out->p, err);
+}
+
 int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out,
                 zt_error *err){
-  bool plain = as==t->dtype && !zt_dtype_is_packed(as), zeros = plain && zt_tensor_is_sparse(t);
+  bool zeros = assemble_is_plain(t, as) && zt_tensor_is_sparse(t);
   uint64_t bytes = 0;
   *out = (zt_buffer){ NULL, 0 };
   if( zt_assemble_check(t, as, n, err) ) return err->rc;
   zt_dtype_size(as, n, &bytes);
   if( (zeros ? zt_buffer_new_zeros : zt_buffer_new)(t->budget, bytes, out, err) ) return err->rc;
-  if( t->object->elements==0 ){
-    zt_tensor_read(t, 0, 0, NULL, err);
-  }else if( n>0 && plain && (zeros || t->object->layout==ZT_LAYOUT_DENSE) ){
-    assemble_read_plain(t, first, n, out, err);
-  }else if( n>0 ){
-    assemble_ranges(t, as, first, n, out->p, err);
-  }
-  if( err->rc ) zt_buffer_clear(out);
+  if( assemble_fill(t, as, first, n, out, err) ) zt_buffer_clear(out);
   return err->rc;
+}
+
+int zt_assemble_into(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out,
+                     zt_error *err){
+  uint64_t bytes;
+  if( assemble_check_types(t, as, err) ) return err->rc;
+  if( !zt_dtype_size(as, n, &bytes) || bytes!=out->n ){
+    return zt_fail(err, SQLITE_ERROR, "%llu elements of %s are not the %llu bytes of the caller's"
+                   " array: the file has changed", n, as->name, out->n);
+  }
+  if( bytes && assemble_is_plain(t, as) && zt_tensor_is_sparse(t) ){
+    memset(out->p, 0, (size_t)bytes);
+  }
+  return assemble_fill(t, as, first, n, out, err);
 }
 
 /* --- Pieces --- */
