@@ -197,9 +197,14 @@ static void file_open_alone(zt_file_iterator *it){
   file_take(it, &opened);
 }
 
-/* Remote files that are asked for beside the second one. Round trips take their time, and a query
-** that wants but one file has ended by then. (remote-headers-hub) */
-#define FILE_REMOTE_EARLY ZT_PREFETCH_WAITING
+/* Remote files are asked for over all connections at once: beside the first one, or beside the
+** second if the query may want but one. (remote-headers-hub) */
+static void file_look_ahead(zt_file_iterator *it){
+  const uint32_t requests = zt_connection_requests(it->scan->connection);
+  zt_prefetch *a = &it->prefetch;
+  a->early = requests>0 && zt_path_is_url(it->at.file->path.z) ? requests-1 : 0;
+  a->whole = a->early>0 && !(it->constraints->plan & ZT_PLAN_FEW);
+}
 
 /* Open the file, and prefetch the next ones. */
 static void file_prefetch(zt_file_iterator *it, zt_pool *pool){
@@ -211,7 +216,7 @@ static void file_prefetch(zt_file_iterator *it, zt_pool *pool){
   a->jobs = &file_jobs;
   a->tasks.pool = pool;
   a->slow = true;
-  a->early = zt_path_is_url(it->at.file->path.z) ? FILE_REMOTE_EARLY : 0;
+  file_look_ahead(it);
   job = zt_prefetch_take(a, it, it->next-1, remaining, &interrupt, it->scan->err);
   if( !job ) return;
   taken = file_take_over(it, (file_opening*)job);

@@ -150,28 +150,64 @@ def test_a_condition_on_the_path_opens_no_other_file(bucket_server, remote):
     assert {r.path for r in bucket_server.server.log if "list-type" not in r.target} == {"/models/many/00007.safetensors"}
 
 
-def test_limit_1_begins_with_one_file(bucket_server, remote):
+def files_asked(server):
+    return len([r for r in server.log if "list-type" not in r.target])
+
+
+MANY = "FROM zt_objects('s3://models/many/*')"
+
+
+@pytest.mark.parametrize("query", [
+    f"SELECT object {MANY} LIMIT 1", f"SELECT object {MANY} WHERE dtype = 'u8' LIMIT 1", f"SELECT object {MANY} ORDER BY path LIMIT 1",
+    f"SELECT (SELECT object {MANY})", f"SELECT 'w0' WHERE EXISTS (SELECT 1 {MANY})", f"SELECT object FROM (SELECT object, path {MANY}) LIMIT 1"])
+def test_limit_1_begins_with_one_file(bucket_server, remote, query):
     bucket_of(bucket_server, 500)
     db = remote(bucket_server.server)
-    assert rows(db, "SELECT object FROM zt_objects('s3://models/many/*') LIMIT 1") == [("w0",)]
-    assert len(bucket_server.server.log) <= 3
+    assert rows(db, query) == [("w0",)]
+    assert files_asked(bucket_server.server) <= 2
 
 
-def test_a_second_file_brings_many(bucket_server, remote):
-    """Files that do not come show how many are asked for: none but the first before a second one is wanted, then one a connection."""
-    bucket_of(bucket_server, 100)
-    server = bucket_server.server
-    server.when(".safetensors", STALL, after=1)
-    db = remote(server, timeout=30, connections=32)
-    files = lambda: len([r for r in server.log if "list-type" not in r.target])
-    cursor = db.execute("SELECT object FROM zt_objects('s3://models/many/*')")
-    assert files() == 1
+TOLD = sqlite3.sqlite_version_info >= (3, 38)   # Whether SQLite tells a table that there is a LIMIT
+
+
+def asked_before_an_interrupt(db, server, sql):
+    """How many files a statement asks for that gets no further."""
     timer = threading.Timer(1, db.interrupt)
     timer.start()
     with pytest.raises(sqlite3.OperationalError, match="interrupted"):
-        cursor.fetchall()
+        db.execute(sql).fetchall()
     timer.cancel()
-    assert 24 <= files() <= 40
+    return files_asked(server)
+
+
+@pytest.mark.parametrize("connections", [4, 32, 128])
+def test_a_scan_begins_over_all_connections(bucket_server, remote, connections):
+    bucket_of(bucket_server, 200)
+    bucket_server.server.when(".safetensors", STALL)
+    db = remote(bucket_server.server, timeout=30, connections=connections)
+    assert asked_before_an_interrupt(db, bucket_server.server, f"SELECT object {MANY}") == (connections if TOLD else 1)
+
+
+@pytest.mark.parametrize("connections", [4, 32, 128])
+def test_with_a_limit_the_second_file_brings_many(bucket_server, remote, connections):
+    """Files that do not come show how many are asked for: one, and then one a connection."""
+    bucket_of(bucket_server, 200)
+    server = bucket_server.server
+    server.when(".safetensors", STALL, after=1)
+    db = remote(server, timeout=30, connections=connections)
+    assert asked_before_an_interrupt(db, server, f"SELECT object {MANY} LIMIT 150") == 1 + connections
+
+
+def test_a_cursor_that_is_closed_early_has_asked_once_a_connection(bucket_server, remote):
+    bucket_of(bucket_server, 200)
+    db = remote(bucket_server.server, connections=8)
+    cursor = db.execute(f"SELECT object {MANY}")
+    assert cursor.fetchone() == ("w0",)
+    cursor.close()
+    assert files_asked(bucket_server.server) <= 9
+    bucket_server.server.log.clear()
+    assert rows(db, f"SELECT object {MANY} JOIN (VALUES (1), (2)) LIMIT 1") == [("w0",)]   # No LIMIT is told of a join
+    assert files_asked(bucket_server.server) <= 9
 
 
 def test_connections_are_few_and_kept(bucket_server, remote):
