@@ -69,6 +69,7 @@ struct zt_remote_file {
   zt_text bucket, key;       /* In path */
   zt_remote_state *state;
   uint8_t *image;            /* All of it; owned, NULL: it is read in ranges */
+  uint64_t ahead;            /* Bytes of the image that count as ahead */
   zt_monitor *monitor;       /* Guards the members below */
   bool wired;                /* An answer came, which the next ones must equal: */
   char etag[ZT_HTTP_ETAG];
@@ -454,6 +455,13 @@ void zt_remote_file_expect(zt_remote_file *f, uint64_t offset, uint64_t n){
   zt_monitor_leave(f->monitor);
 }
 
+bool zt_remote_file_hold_ahead(zt_remote_file *f){
+  if( !f->image || f->ahead>0 ) return true;
+  if( !zt_remote_take_ahead(f->remote, f->state->size) ) return false;
+  f->ahead = f->state->size;
+  return true;
+}
+
 /* --- Opening --- */
 
 /* Makes the state that an answer states. */
@@ -613,6 +621,7 @@ void zt_remote_file_close(zt_remote_file *f){
     sqlite3_free(a);
   }
   while( f->nLed>0 ) sqlite3_free(f->led[--f->nLed]);
+  zt_remote_give_ahead(f->remote, f->ahead);
   zt_monitor_free(f->monitor);
   sqlite3_free(f->path);
   sqlite3_free(f->plain);
