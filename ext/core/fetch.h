@@ -47,6 +47,10 @@ struct zt_fetch {
   uint64_t most;             /* Most bytes of a body that is no range */
   const char *if_match, *if_none_match;   /* Entity tags; NULL: none */
 
+  /* Judges a body that came as a whole; one that it refuses is asked for again. NULL: any will do. */
+  int (*accept)(zt_fetch *f, zt_error *err);
+  void *context;             /* For `accept` */
+
   zt_http_request http;      /* Its answer, after zt_fetch_end() */
   char etag[ZT_HTTP_ETAG];   /* Of the hub: what its own answer states of the file; "": nothing */
   char *hop;                 /* Where redirects led; owned, NULL: nowhere */
