@@ -357,9 +357,10 @@ static fetch_verdict fetch_judge(zt_fetch *f, zt_error *err){
 /* Waits before the next try. The failure so far is dropped, unless no try is left. */
 static fetch_verdict fetch_pause(zt_fetch *f, zt_error *err){
   const int after = f->http.answer.outcome==ZT_HTTP_ANSWERED ? f->http.answer.retry_after : -1;
+  const int retries = f->once ? 0 : zt_remote_get(f->remote).retries;
   int64_t longest = FETCH_PAUSE, pause;
   uint32_t random;
-  if( f->tries>=zt_remote_get(f->remote).retries || after>FETCH_RETRY_AFTER ) return FETCH_FAILED;
+  if( f->tries>=retries || after>FETCH_RETRY_AFTER ) return FETCH_FAILED;
   for(int i=0; i<f->tries && longest<FETCH_PAUSE_MAX; i++) longest *= 2;
   if( longest>FETCH_PAUSE_MAX ) longest = FETCH_PAUSE_MAX;
   sqlite3_randomness(sizeof(random), &random);

@@ -45,6 +45,7 @@ struct zt_fetch {
   bool suffix;               /* The last n instead */
   uint8_t *buffer;           /* For n bytes; NULL: memory is allocated */
   uint64_t most;             /* Most bytes of a body that is no range */
+  bool once;                 /* It is not tried again */
   const char *if_match, *if_none_match;   /* Entity tags; NULL: none */
 
   /* Judges a body that came as a whole; one that it refuses is asked for again. NULL: any will do. */

@@ -567,7 +567,7 @@ static int remote_file_open_head(zt_remote_file *f, const zt_remote_state *known
   bool whole = zt_remote_take_whole(f->remote);
   head.most = whole ? REMOTE_FILE_WHOLE : REMOTE_FILE_WHOLES;
   if( ask==ZT_REMOTE_CHANGE && known->nEtag ) head.if_none_match = known->etag;
-  tail.suffix = true;
+  tail.suffix = tail.once = true;
   zt_fetch_begin(&head);
   if( has_tail ) zt_fetch_begin(&tail);
   remote_file_end_head(f, &head, known, &whole, err);

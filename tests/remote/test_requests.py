@@ -201,13 +201,11 @@ def test_with_a_limit_the_second_file_brings_many(bucket_server, remote, connect
 def test_a_cursor_that_is_closed_early_has_asked_once_a_connection(bucket_server, remote):
     bucket_of(bucket_server, 200)
     db = remote(bucket_server.server, connections=8)
-    cursor = db.execute(f"SELECT object {MANY}")
-    assert cursor.fetchone() == ("w0",)
-    cursor.close()
-    assert files_asked(bucket_server.server) <= 9
+    db.execute(f"SELECT object {MANY}").close()   # It is at its first row
+    assert 1 <= files_asked(bucket_server.server) <= 8
     bucket_server.server.log.clear()
     assert rows(db, f"SELECT object {MANY} JOIN (VALUES (1), (2)) LIMIT 1") == [("w0",)]   # No LIMIT is told of a join
-    assert files_asked(bucket_server.server) <= 9
+    assert 1 <= files_asked(bucket_server.server) <= 8
 
 
 def test_connections_are_few_and_kept(bucket_server, remote):
