@@ -18,9 +18,9 @@
 
 #define REMOTE_FILE_HEAD ((size_t)64 << 10)      /* Bytes of a head, and of a tail */
 #define REMOTE_FILE_NEAR ((uint64_t)64 << 10)    /* Reads less than this apart belong together */
-#define REMOTE_FILE_GROWN ((size_t)1 << 20)      /* Most bytes of a block for such reads */
-#define REMOTE_FILE_GROWN_MAX 4                  /* Most such blocks */
-#define REMOTE_FILE_PART ((size_t)4 << 20)       /* Bytes of a request for many */
+#define REMOTE_FILE_GROWN_MAX 4                  /* Most blocks for such reads that are kept */
+#define REMOTE_FILE_PART ((size_t)4 << 20)       /* Bytes of a request for many, and most bytes of a
+                                                 ** block */
 #define REMOTE_FILE_PARTS 8                      /* Requests of one read or announcement at once */
 #define REMOTE_FILE_WHOLE ((uint64_t)64 << 20)   /* Most bytes of a file without ranges */
 #define REMOTE_FILE_WHOLES ((uint64_t)1 << 20)   /* The same where others are on their way */
@@ -272,20 +272,20 @@ static void remote_file_skip_announced(zt_remote_file *f, uint64_t offset, uint6
   }
 }
 
-/* Returns the size of a block for a small read: it grows as reads follow each other. 0: none. */
+/* Returns the size of a block for a read: it grows as reads follow each other. 0: none. */
 static size_t remote_file_grown(const zt_remote_file *f, uint64_t offset, size_t n){
   const remote_block *before = NULL;
   uint64_t end;
   size_t grown;
-  if( n>=REMOTE_FILE_NEAR ) return 0;
+  if( n>=REMOTE_FILE_PART ) return 0;
   for(const remote_block *b=f->blocks; b; b=b->next){
     const uint64_t behind = b->offset+b->n;
-    if( b->state==REMOTE_BLOCK_READY && behind<=offset && offset-behind<REMOTE_FILE_NEAR
+    if( b->state!=REMOTE_BLOCK_FAILED && behind<=offset && offset-behind<REMOTE_FILE_NEAR
      && (!before || behind>before->offset+before->n) ) before = b;
   }
   if( !before || before->kept ) return n;
   grown = before->n<REMOTE_FILE_NEAR/2 ? REMOTE_FILE_NEAR : 2*before->n;
-  if( grown>REMOTE_FILE_GROWN ) grown = REMOTE_FILE_GROWN;
+  if( grown>REMOTE_FILE_PART ) grown = REMOTE_FILE_PART;
   end = remote_file_next_block(f, offset);
   if( end-offset<grown ) grown = (size_t)(end-offset);
   return grown>n ? grown : n;
@@ -441,17 +441,29 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
   return err->rc;
 }
 
-void zt_remote_file_expect(zt_remote_file *f, uint64_t offset, uint64_t n){
-  remote_announced *a;
-  if( f->image || offset>=f->state->size ) return;
-  if( n>f->state->size-offset ) n = f->state->size-offset;
-  if( n<=REMOTE_FILE_NEAR ) return;
-  a = sqlite3_malloc64(sizeof(*a));
-  if( !a ) return;   /* It is read without an remote_announced */
-  zt_monitor_enter(f->monitor);
+/* Asks for bytes that are about to be read, unless a block has them. The lock is held. */
+static void remote_file_ask_early(zt_remote_file *f, uint64_t offset, size_t n){
+  const uint64_t next = remote_file_next_block(f, offset);
+  if( next-offset<n ) n = (size_t)(next-offset);
+  if( !remote_file_block_at(f, offset) ) remote_file_ask(f, offset, remote_file_grown(f, offset, n));
+}
+
+/* Announces bytes that take several requests. The lock is held. */
+static void remote_file_announce(zt_remote_file *f, uint64_t offset, uint64_t n){
+  remote_announced *a = sqlite3_malloc64(sizeof(*a));
+  if( !a ) return;   /* They are read without */
   *a = (remote_announced){ .next = f->announcements, .at = offset, .end = offset+n };
   f->announcements = a;
   remote_file_ask_announced(f, a);
+}
+
+void zt_remote_file_expect(zt_remote_file *f, uint64_t offset, uint64_t n){
+  if( f->image || offset>=f->state->size ) return;
+  if( n>f->state->size-offset ) n = f->state->size-offset;
+  if( n<=REMOTE_FILE_NEAR ) return;
+  zt_monitor_enter(f->monitor);
+  if( n<REMOTE_FILE_PART ) remote_file_ask_early(f, offset, (size_t)n);
+  else remote_file_announce(f, offset, n);
   zt_monitor_leave(f->monitor);
 }
 

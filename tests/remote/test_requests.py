@@ -126,6 +126,32 @@ def test_values_are_ranges(web, remote):
     assert web.bytes < 100 * KIB
 
 
+def neighbours(count, size, gap):
+    """A safetensors file of tensors of so many bytes, with a tensor of `gap` bytes between two of them."""
+    entries, at = {}, 0
+    for i in range(count):
+        for name, n in ((f"w{i:03}", size), (f"x{i:03}", gap)):
+            entries[name] = {"dtype": "U8", "shape": [n], "data_offsets": [at, at + n]}
+            at += n
+    text = json.dumps(entries).encode()
+    return struct.pack("<Q", len(text)) + text + (bytes(range(251)) * (at // 251 + 1))[:at]
+
+
+STORED = "SELECT sum(length(stored)) FROM zt_components(?) WHERE object GLOB 'w*'"
+COMPUTED = "SELECT sum(elements) FROM zt_stats(?) WHERE object GLOB 'w*' AND mean > 0"   # By several threads, which ask in any order
+
+
+@pytest.mark.parametrize("query, gap, most", [(STORED, 0, 12), (STORED, 60_000, 30), (STORED, 70_000, 102), (COMPUTED, 0, 50), (COMPUTED, 60_000, 90),
+                                              (COMPUTED, 70_000, 102)])
+def test_tensors_near_each_other_are_one_request(web, remote, query, gap, most):
+    """Tensors of 100 kB: with less than 64 KiB between them, requests grow; with more, each has its own, and nothing between is asked for."""
+    data = neighbours(100, 100_000, gap)
+    web.face.put("/m.safetensors", data)
+    assert value(remote(web), query, web.url("/m.safetensors")) == 10_000_000
+    assert len(web.log) <= most, [r.range for r in web.log]
+    assert web.bytes <= (len(data) + 200_000 if gap < 64 * KIB else 10_300_000)
+
+
 def test_no_file_is_opened_for_what_the_listing_says(bucket_server, remote):
     bucket_of(bucket_server, 2500)
     db = remote(bucket_server.server)
