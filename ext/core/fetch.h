@@ -48,7 +48,8 @@ struct zt_fetch {
   bool once;                 /* It is not tried again */
   const char *if_match, *if_none_match;   /* Entity tags; NULL: none */
 
-  /* Judges a body that came as a whole; one that it refuses is asked for again. NULL: any will do. */
+  /* Judges a body that came as a whole; one that it refuses is asked for again. NULL: any will
+  ** do. */
   int (*accept)(zt_fetch *f, zt_error *err);
   void *context;             /* For `accept` */
 

@@ -445,7 +445,8 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
 static void remote_file_ask_early(zt_remote_file *f, uint64_t offset, size_t n){
   const uint64_t next = remote_file_next_block(f, offset);
   if( next-offset<n ) n = (size_t)(next-offset);
-  if( !remote_file_block_at(f, offset) ) remote_file_ask(f, offset, remote_file_grown(f, offset, n));
+  if( remote_file_block_at(f, offset) ) return;
+  (void)remote_file_ask(f, offset, remote_file_grown(f, offset, n));
 }
 
 /* Announces bytes that take several requests. The lock is held. */

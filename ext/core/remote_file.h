@@ -37,8 +37,8 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
 /* Announces that n bytes at offset will be read, in this order. */
 void zt_remote_file_expect(zt_remote_file *f, uint64_t offset, uint64_t n);
 
-/* Counts what is kept of it as ahead, from now until it is closed. False: that would be too much, and
-** the caller closes it. Only a file whose server reads no ranges is that large. */
+/* Counts what is kept of it as ahead, from now until it is closed. False: that would be too much,
+** and the caller closes it. Only a file whose server reads no ranges is that large. */
 bool zt_remote_file_hold_ahead(zt_remote_file *f);
 
 zt_remote *zt_remote_file_remote(const zt_remote_file *f);
