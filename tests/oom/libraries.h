@@ -7,10 +7,12 @@
 
 #include "memory.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
+#ifndef _WIN32
+# include <dirent.h>
+# include <errno.h>
+# include <fcntl.h>
+# include <unistd.h>
+#endif
 #define ZSTD_STATIC_LINKING_ONLY   /* ZSTD_createDCtx_advanced() */
 #include <zstd.h>
 
@@ -40,8 +42,9 @@ ZSTD_DCtx *ZSTD_createDCtx(void){
   return ZSTD_createDCtx_advanced((ZSTD_customMem){ zstd_malloc, zstd_free, NULL });
 }
 
-/* --- The C library --- */
+/* --- The C library: of POSIX; on Windows its functions allocate nothing for the extension --- */
 
+#ifndef _WIN32
 DIR *opendir(const char *path){
   int fd;
   if( memory_fails() ){
@@ -52,5 +55,6 @@ DIR *opendir(const char *path){
   fd = open(path, O_RDONLY|O_DIRECTORY|O_CLOEXEC);
   return fd<0 ? NULL : fdopendir(fd);
 }
+#endif
 
 #endif
