@@ -269,8 +269,8 @@ bool zt_container_shard_find(const zt_container *c, zt_text name, zt_shard *out)
   return i>=0;
 }
 
-static bool component_find(const zt_container *c, uint32_t object, zt_text role, unsigned want,
-                           zt_component *out){
+static bool container_find_role(const zt_container *c, uint32_t object, zt_text role, unsigned want,
+                                zt_component *out){
   for(uint32_t k=zt_container_first(c, object), end=zt_container_first(c, object+1); k<end; k++){
     zt_container_component(c, object, k, ZT_COMPONENT_ROLE, out);
     if( !zt_text_equal(out->role, role) ) continue;
@@ -281,7 +281,7 @@ static bool component_find(const zt_container *c, uint32_t object, zt_text role,
 }
 
 bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_component *out){
-  return component_find(c, object, role, ZT_COMPONENT_ALL, out);
+  return container_find_role(c, object, role, ZT_COMPONENT_ALL, out);
 }
 
 bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, zt_component *out){
@@ -295,7 +295,7 @@ bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, 
   if( alone ) zt_container_component(c, object, first, want, out);
   for(size_t i=0; i<sizeof(roles)/sizeof(*roles); i++){
     if( alone ? zt_text_equal(out->role, roles[i])
-              : component_find(c, object, roles[i], want, out) ) return true;
+              : container_find_role(c, object, roles[i], want, out) ) return true;
   }
   return false;
 }
