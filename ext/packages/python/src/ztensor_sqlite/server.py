@@ -74,7 +74,7 @@ def read_only(path):
 
 def prepare(path, show):
     """Give a catalog the views and tables that the page asks for, if it lacks them."""
-    from .page.queries import is_catalog
+    from .page.queries.shared import is_catalog
 
     try:
         with contextlib.closing(read_only(path)) as connection:

@@ -12,7 +12,8 @@ import jinja2
 from datasette import Response, hookimpl
 from datasette.utils import tilde_decode, tilde_encode
 
-from . import charts, queries, words
+from . import charts, words
+from .queries import compare, duplicates, findings, model, models, overview, shared
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = {
@@ -42,7 +43,7 @@ async def catalogs(datasette, actor):
     """The names of catalogs that have the tables of the page and that this visitor may see."""
     found = []
     for name, database in datasette.databases.items():
-        if name != "_internal" and await may_see(datasette, actor, name) and await database.execute_fn(queries.is_catalog):
+        if name != "_internal" and await may_see(datasette, actor, name) and await database.execute_fn(shared.is_catalog):
             found.append(name)
     return found
 
@@ -70,7 +71,7 @@ def view(template, question):
         parameters = Parameters(request)
 
         def ask(connection):
-            return question(connection, parameters, **named), words.shorter(queries.roots(connection))
+            return question(connection, parameters, **named), words.shorter(shared.roots(connection))
 
         context, short = await datasette.databases[name].execute_fn(ask)
         if context is None:
@@ -114,27 +115,33 @@ def register_routes():
     return [
         (r"^/-/ztensor\.css$", style),
         ("^/-/ztensor/?$", index),
-        (catalog + "/?$", view("overview.html", queries.overview)),
-        (catalog + "/models$", view("models.html", queries.models)),
-        (catalog + "/model/(?P<file>[0-9]{1,15})$", view("model.html", queries.model)),
-        (catalog + "/model/(?P<file>[0-9]{1,15})/(?P<name>[0-9]{1,15})$", view("tensor.html", queries.tensor)),
-        (catalog + "/compare$", view("compare.html", queries.compare)),
-        (catalog + "/duplicates$", view("duplicates.html", queries.duplicates)),
-        (catalog + "/copies$", view("copies.html", queries.copies)),
-        (catalog + "/findings$", view("findings.html", queries.findings)),
-        (catalog + "/suspects$", view("suspects.html", queries.suspects)),
-        (catalog + "/unreadable$", view("unreadable.html", queries.unreadable)),
+        (catalog + "/?$", view("overview.html", overview.overview)),
+        (catalog + "/models$", view("models.html", models.models)),
+        (catalog + "/model/(?P<file>[0-9]{1,15})$", view("model.html", model.model)),
+        (catalog + "/model/(?P<file>[0-9]{1,15})/(?P<name>[0-9]{1,15})$", view("tensor.html", model.tensor)),
+        (catalog + "/compare$", view("compare.html", compare.compare)),
+        (catalog + "/duplicates$", view("duplicates.html", duplicates.duplicates)),
+        (catalog + "/copies$", view("copies.html", duplicates.copies)),
+        (catalog + "/findings$", view("findings.html", findings.findings)),
+        (catalog + "/suspects$", view("suspects.html", findings.suspects)),
+        (catalog + "/unreadable$", view("unreadable.html", findings.unreadable)),
         (catalog + "/", nothing),
     ]
 
 
+def warm(connection):
+    """Run the slow queries of a large catalog before a visitor waits for them."""
+    for question in (overview.whole, duplicates.whole):
+        shared.remembered(connection, question)
+
+
 @hookimpl
 def startup(datasette):
-    async def warm():
+    async def ready():
         for name, database in datasette.databases.items():
-            if name != "_internal" and await database.execute_fn(queries.is_catalog):
-                await database.execute_fn(queries.warm)
-    return warm
+            if name != "_internal" and await database.execute_fn(shared.is_catalog):
+                await database.execute_fn(warm)
+    return ready
 
 
 @hookimpl
