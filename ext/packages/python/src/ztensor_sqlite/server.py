@@ -69,7 +69,9 @@ def update(source, path, quick, show):
 
 
 def read_only(path):
-    return sqlite3.connect(pathlib.Path(path).resolve().as_uri() + "?mode=ro", uri=True, check_same_thread=False)
+    connection = sqlite3.connect(pathlib.Path(path).resolve().as_uri() + "?mode=ro", uri=True, check_same_thread=False)
+    connection.execute("PRAGMA cache_size = -65536")   # KiB, for each of Datasette's threads: pages of large catalogs read much of them
+    return connection
 
 
 def prepare(path, show):
