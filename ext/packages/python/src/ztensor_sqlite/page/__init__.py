@@ -5,15 +5,15 @@ them comes from other servers.
 """
 import functools
 import pathlib
-import re
-from urllib.parse import urlencode
 
 import jinja2
 from datasette import Response, hookimpl
 from datasette.utils import tilde_decode, tilde_encode
 
-from . import charts, words
+from . import charts, downloads, filters, words
+from .address import Parameters
 from .queries import compare, duplicates, findings, model, models, overview, shared
+from .tables import Table
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = {
@@ -26,7 +26,7 @@ def environment():
     # Not in a directory named templates, which Datasette would take for ones that replace its own
     made = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE / "html"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters.update(words.FILTERS)
-    made.globals.update(bar=charts.bar, spark=charts.spark, histogram=charts.histogram, profile=charts.profile)
+    made.globals.update(bar=charts.bar, spark=charts.spark, histogram=charts.histogram, profile=charts.profile, filter_help=filters.HELP)
     return made
 
 
@@ -61,44 +61,41 @@ async def index(datasette, request):
 
 
 def view(template, question):
-    """A page that shows the result of a catalog query. The query takes a connection, the numbers in the address, and the
-    parameters. It gives None if there is no such thing."""
+    """A page that shows the result of a catalog query, or the download of one of its tables. The query takes a connection, the parameters,
+    and the numbers in the address. It gives None if there is no such thing."""
     async def answer(datasette, request):
         name = tilde_decode(request.url_vars["database"])
         if name not in await catalogs(datasette, request.actor):
             return problem("There is no such catalog here.", 404)
         named = {key: int(value) for key, value in request.url_vars.items() if key != "database"}
-        parameters = Parameters(request)
+        parameters = Parameters(request.path, ((key, request.args.get(key)) for key in request.args))
+        form = parameters.text("as")
 
         def ask(connection):
-            return question(connection, parameters, **named), words.shorter(shared.roots(connection))
+            context = question(connection, parameters, **named)
+            tables = tables_of(context, parameters)
+            if not form:
+                for table in tables.values():
+                    table.read(connection)
+            return context, tables, words.shorter(shared.roots(connection))
 
-        context, short = await datasette.databases[name].execute_fn(ask)
-        if context is None:
+        context, tables, short = await datasette.databases[name].execute_fn(ask)
+        table = tables.get(parameters.text("table"))
+        if context is None or form and (table is None or form not in downloads.FORMS):
             return problem("The catalog has no such thing.", 404)
+        if form:
+            return downloads.response(datasette.databases[name], table, form, f"{name}-{table.name}", HEADERS)
         base = datasette.urls.path(f"/-/ztensor/{tilde_encode(name)}")
         return render(template, base=base, catalog=name, datasette_url=datasette.urls.database(name), here=parameters, short=short, **context)
     return answer
 
 
-class Parameters:
-    """The parameters of the address, and addresses with other parameters."""
-
-    def __init__(self, request):
-        self.path, self.all = request.path, {key: request.args.get(key) for key in request.args}
-
-    def text(self, key):
-        return (self.all.get(key) or "").strip()
-
-    def count(self, key, default=0):
-        text = self.text(key)
-        return int(text) if re.fullmatch("[0-9]{1,15}", text) else default
-
-    def one_of(self, key, values):
-        return self.text(key) if self.text(key) in values else values[0]
-
-    def other(self, **changes):
-        return self.path + "?" + urlencode({k: v for k, v in {**self.all, **changes}.items() if v not in (None, "")})
+def tables_of(context, parameters):
+    """The tables of a page, as its address asks for them."""
+    tables = {key: value for key, value in (context or {}).items() if isinstance(value, Table)}
+    for key, table in tables.items():
+        table.ask(key, parameters)
+    return tables
 
 
 async def style(datasette, request):
@@ -131,8 +128,10 @@ def register_routes():
 
 def warm(connection):
     """Run the slow queries of a large catalog before a visitor waits for them."""
-    for question in (overview.whole, duplicates.whole):
-        shared.remembered(connection, question)
+    for question in (overview.overview, duplicates.duplicates):
+        for table in tables_of(question(connection, Parameters()), Parameters()).values():
+            if table.kept:
+                table.read(connection)
 
 
 @hookimpl

@@ -1,16 +1,13 @@
-"""The list of models."""
-from .shared import one, pattern, sheet
-
-ORDERS = {"path": "f.path", "largest": "f.size DESC, f.path", "newest": "f.mtime DESC, f.path", "parameters": "a.parameters DESC, f.path"}
+"""The list of models. A model in several files is one row."""
+from ..tables import Column, Table
 
 
 def models(connection, parameters):
-    order = parameters.one_of("order", list(ORDERS))
-    found = sheet(connection, parameters, f"""
-        SELECT f.id, f.path, f.container, f.version, f.size, f.mtime, a.objects, a.parameters, h.name AS host
-        FROM file AS f JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture JOIN host AS h ON h.id = f.host
-        WHERE f.path LIKE ? ESCAPE '\\' ORDER BY {ORDERS[order]}""", pattern(parameters.text("q")))
-    for row in found["rows"]:
-        row.update(one(connection, "SELECT sum(severity = 'error') AS errors, sum(severity = 'warning') AS warnings FROM finding WHERE file = ?",
-                       row["id"]))
-    return {"title": "Models", "order": order, "choices": list(ORDERS), **found}
+    return {"title": "Models", "models": Table("models", [
+        Column("path", "model", "path", link="model/{file}"), Column("container", "format"), Column("version"), Column("tensors", kind="number"),
+        Column("parameters", kind="large"), Column("bytes", kind="bytes"), Column("parts", kind="number"), Column("missing"),
+        Column("modified", kind="when"), Column("errors", kind="number"), Column("warnings", kind="number"), Column("file", hidden=True)], """
+            SELECT w.path, w.container, w.version, w.objects AS tensors, w.parameters, w.size AS bytes, w.parts, w.missing, w.modified, w.file,
+                   (SELECT nullif(count(*), 0) FROM finding WHERE file = w.file AND severity = 'error') AS errors,
+                   (SELECT nullif(count(*), 0) FROM finding WHERE file = w.file AND severity = 'warning') AS warnings
+            FROM whole_models AS w""", order="path", main=True, empty="There are no models.")}
