@@ -76,8 +76,9 @@ class Comparison:
             os._exit(3)
 
     def run(self):
-        known = self._known()
-        left = [pair for pair in pairs.file_pairs(self.catalog, *self.models) if pair not in known]
+        wanted = pairs.file_pairs(self.catalog, *self.models)
+        known = pairs.held(self.catalog, wanted)
+        left = [pair for pair in wanted if pair not in known or known[pair][2] is not None]
         files = sorted({file for pair in left for file in pair})
         self._check_machine(files)
         before = {file: self._identities(file) for file in files}
@@ -91,11 +92,6 @@ class Comparison:
     def _rows(self, sql, *values):
         """All rows from the catalog. A statement that is not at its end would keep others from writing."""
         return self.catalog.execute(sql, values).fetchall()
-
-    def _known(self):
-        """The pairs that have been compared without an error."""
-        files = pairs.in_words(file for model in self.models for file in model)
-        return set(self._rows(f"SELECT a, b FROM {pairs.results(self.catalog, 'pair')} WHERE a IN ({files}) AND b IN ({files}) AND error IS NULL"))
 
     def _check_machine(self, files):
         here = self.session.value("SELECT zt_host()")

@@ -56,7 +56,7 @@ class Comparisons:
             return True
 
     def stop(self, a, b):
-        """Stop a comparison that is waiting or running."""
+        """Stop a comparison that is waiting or running. Gives True, as ask() does if it could do its part."""
         with self.change:
             job = self.jobs.get((min(a, b), max(a, b)))
             if job and job.state in ("waiting", "running"):
@@ -64,6 +64,7 @@ class Comparisons:
                 if running:
                     self._end(self.process)
                 self.change.notify_all()
+        return True
 
     def close(self):
         """Stop all, and wait for the process's end."""

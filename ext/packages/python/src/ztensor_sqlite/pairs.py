@@ -106,16 +106,27 @@ def attach(connection, kept):
     connection.execute(f"ATTACH ? AS {KEPT}", (_uri(kept),))
 
 
-COLUMNS = {"pair": "a, b, at, error", "distance": "a, b, name, change, elements, equal, nans, rmse, max_abs, cosine, square, error"}
+def held(connection, wanted):
+    """Where the results of pairs of files are: {(a, b): (schema, time, error)}. Results in the cache count if the catalog has not read the
+    files again since, and has no result of its own."""
+    wanted, found = sorted(set(wanted)), {}
+    schemas = [name for _, name, _ in connection.execute("PRAGMA database_list").fetchall()]
+    for first in range(0, len(wanted), 500):
+        some = ", ".join(f"({int(a)}, {int(b)})" for a, b in wanted[first:first + 500])
+        if KEPT in schemas:
+            current = " AND ".join(CURRENT.format(side=side) for side in "ab")
+            for a, b, at, error in connection.execute(f"SELECT a, b, at, error FROM {KEPT}.pair AS p WHERE (a, b) IN (VALUES {some}) AND {current}"):
+                found[a, b] = KEPT, at, error
+        for a, b, at, error in connection.execute(f"SELECT a, b, at, error FROM main.pair WHERE (a, b) IN (VALUES {some})"):
+            found[a, b] = "main", at, error
+    return found
 
 
-def results(connection, table):
-    """The table pair or distance as a source of a SELECT. Results in the cache count if the catalog has not read the files again since,
-    and has no result of its own."""
-    if not connection.execute("SELECT 1 FROM pragma_database_list WHERE name = ?", (KEPT,)).fetchone():
-        return f"main.{table}"
-    return f"""(SELECT {COLUMNS[table]} FROM main.{table}
-      UNION ALL
-      SELECT {COLUMNS[table]} FROM {KEPT}.{table} AS p
-      WHERE NOT EXISTS (SELECT 1 FROM main.pair AS q WHERE q.a = p.a AND q.b = p.b)
-        AND {" AND ".join(CURRENT.format(side=side) for side in "ab")})"""
+def distances(places):
+    """The rows of `distance` for pairs of files, as a source of a SELECT. The pairs are those of held()."""
+    parts = []
+    for schema in ("main", KEPT):
+        some = ", ".join(f"({a}, {b})" for (a, b), (place, _, error) in sorted(places.items()) if place == schema and error is None)
+        if some:
+            parts.append(f"SELECT * FROM {schema}.distance WHERE (a, b) IN (VALUES {some})")
+    return " UNION ALL ".join(parts) or "SELECT * FROM main.distance WHERE 0"

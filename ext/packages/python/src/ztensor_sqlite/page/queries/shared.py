@@ -69,8 +69,3 @@ FILE = """SELECT f.*, h.name AS host_name, a.id AS architecture, a.objects, a.pa
           FROM file AS f JOIN host AS h ON h.id = f.host LEFT JOIN layout AS l ON l.id = f.layout
                LEFT JOIN architecture AS a ON a.id = l.architecture
           WHERE f.id = ?"""
-
-
-def natural(name):
-    """A sort key that puts layer 2 before layer 10."""
-    return [(int(word), "") if word.isascii() and word.isdigit() else (-1, word) for word in re.split("([0-9]{1,15})", name)]
