@@ -28,7 +28,7 @@ def environment():
     # Not in a directory named templates, which Datasette would take for ones that replace its own
     made = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE / "html"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters.update(words.FILTERS)
-    made.globals.update(bar=charts.bar, spark=charts.spark, histogram=charts.histogram, heat=charts.heat, curve=charts.curve, running=compare.running, startable=compare.startable, filter_help=filters.HELP)
+    made.globals.update(bar=charts.bar, spark=charts.spark, histogram=charts.histogram, heat=charts.heat, curve=charts.curve, running=compare.running, startable=compare.startable, seen=compare.seen, filter_help=filters.HELP)
     return made
 
 

@@ -47,6 +47,11 @@ def _jobs(base, found):
     return jobs
 
 
+def seen(found, kinds):
+    """Those of the kinds of changes that occur."""
+    return [(kind, word) for kind, word in kinds if any(pair.counts.get(kind) for pair in found)]
+
+
 def running(jobs):
     """Whether a comparison has not ended."""
     return any(job and job.state in ("waiting", "running") for _, job in jobs)
@@ -100,7 +105,7 @@ class Pair:
             self.only_base += 1
         else:
             self.counts[change] = self.counts.get(change, 0) + 1
-        if distance is not None and (self.most is None or distance > self.most):
+        if distance and (self.most is None or distance > self.most):
             self.most, self.farthest = distance, row["object"]
         mark = {None: "not in the other model", "not compared": change, "incomparable": "not comparable"}.get(change)
         if nans:
@@ -200,23 +205,23 @@ def _choice(connection, base, chosen):
 
 
 def _related(connection, base, chosen):
-    """The chosen models, and those that share most names with the base: a base model or its fine-tunes. Models of the same kind come first."""
+    """The chosen models, and those that share most names with the base: a base model or its fine-tunes. Models of the same kind come first,
+    and those with the same values last."""
     names = [name for name, in connection.execute(f"SELECT DISTINCT name FROM ({_tensors(base)}) ORDER BY name")]
     some = names[::-(-len(names) // NAMES) or 1]
-    found, own = {}, base["architecture"]
+    found = {}
     for row in rows(connection, f"""
-            SELECT f.id, f.path, f.mtime, l.architecture = ?1 AS is_alike, c.shared
+            SELECT f.id, f.path, coalesce(f.fingerprint = ?2, 0) AS is_same, l.architecture = ?1 AS is_alike, c.shared
             FROM (SELECT architecture, count(*) AS shared FROM tensor WHERE name IN ({pairs.in_words(some)}) GROUP BY architecture
                   ORDER BY architecture = ?1 DESC, 2 DESC LIMIT {4 * OFFERED}) AS c
                  CROSS JOIN layout AS l ON l.architecture = c.architecture CROSS JOIN file AS f ON f.layout = l.id
-            ORDER BY is_alike DESC, c.shared DESC, f.mtime, f.path LIMIT {4 * OFFERED}""", own):
-        if len(found) >= OFFERED:
-            break
+            ORDER BY is_same, is_alike DESC, c.shared DESC, f.mtime, f.path LIMIT {4 * OFFERED}""", base["architecture"], base["fingerprint"]):
         number = min(pairs.model_of(connection, row["id"]))
-        if number != base["id"] and number not in found:
-            found[number] = {"id": number, "path": row["path"] if number == row["id"] else None, "is_alike": row["is_alike"],
-                             "share": row["shared"] / len(some)}
-    for number, row in found.items():
-        row["path"] = whole(connection, number)["path"]
-    asked = [{"id": other["id"], "path": other["path"], "is_alike": False, "share": None} for other in chosen if other["id"] not in found]
-    return asked + list(found.values())
+        if number == base["id"] or number not in found and len(found) == OFFERED:
+            continue
+        model = found.setdefault(number, {"id": number, "is_same": row["is_same"], "is_alike": row["is_alike"], "shared": 0, "of": len(some)})
+        model["shared"] += row["shared"]
+    for other in chosen:
+        found.setdefault(other["id"], {"id": other["id"], "shared": None})
+    return [{**row, "path": whole(connection, number)["path"]} for number, row in
+            sorted(found.items(), key=lambda item: (item[0] not in [other["id"] for other in chosen], item[1].get("is_same", False)))]
