@@ -1,6 +1,7 @@
 """The command as it is in the source tree, in an environment that has what it needs; and tensor files to ask it about."""
 import json
 import os
+import pty
 import signal
 import subprocess
 import urllib.error
@@ -46,6 +47,25 @@ class Command:
                               timeout=1800)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+
+def on_terminal(command, *arguments, status=0):
+    """The lines that a command prints on a terminal."""
+    master, slave = pty.openpty()
+    done = subprocess.Popen(command.words(arguments), stdout=slave, stderr=slave, cwd=command.directory, env=command.variables)
+    os.close(slave)
+    said = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:   # What Linux says at the end
+            break
+        if not part:
+            break
+        said += part
+    os.close(master)
+    assert done.wait(60) == status, said
+    return said.decode().split("\r\n")
 
 
 class Server:
