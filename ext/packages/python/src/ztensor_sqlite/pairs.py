@@ -122,11 +122,12 @@ def held(connection, wanted):
     return found
 
 
-def distances(places):
-    """The rows of `distance` for pairs of files, as a source of a SELECT. The pairs are those of held()."""
+def distances(places, name=None):
+    """The rows of `distance` for pairs of files, as a SELECT: of all tensors, or of the one with this number of a name. The pairs are those of
+    held()."""
     parts = []
     for schema in ("main", KEPT):
         some = ", ".join(f"({a}, {b})" for (a, b), (place, _, error) in sorted(places.items()) if place == schema and error is None)
         if some:
-            parts.append(f"SELECT * FROM {schema}.distance WHERE (a, b) IN (VALUES {some})")
+            parts.append(f"SELECT * FROM {schema}.distance WHERE (a, b) IN (VALUES {some})" + (f" AND name = {name}" if name is not None else ""))
     return " UNION ALL ".join(parts) or "SELECT * FROM main.distance WHERE 0"

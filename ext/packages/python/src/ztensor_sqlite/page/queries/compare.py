@@ -3,7 +3,7 @@ import re
 
 from ... import pairs
 from .. import charts
-from ..order import model_order
+from ...modules import sort_key
 from ..tables import Column, Table
 from .shared import rows
 from .whole import whole
@@ -119,7 +119,7 @@ class Pair:
 def _layers(connection, base, found):
     """The table of the base's tensors, with their distances in each other model. All pairs take their counts and cells from it."""
     source, columns = _source(base, found), _columns(base, found)
-    for row in sorted(rows(connection, source), key=lambda row: model_order(row["object"])):
+    for row in sorted(rows(connection, source), key=lambda row: sort_key(row["object"])):
         for k, pair in enumerate(found, 1):
             pair.take(row, k)
     for pair in found:
