@@ -134,23 +134,34 @@ def _tensors(model):
 
 
 def _source(base, found):
-    """A row for each tensor of the base. Its columns for a model end with the model's number. A tensor that is not in the model has no change."""
-    tables, chosen, joins = [f"x AS MATERIALIZED (\n        {_tensors(base)})"], [], []
+    """A row for each tensor of the base. Its columns for a model end with the model's number. A tensor that is not in the model has no change.
+    The keys of tensor and distance find each row."""
+    places, chosen, joins = [], [], []
     for k, pair in enumerate(found, 1):
-        tables += [f"y{k} AS MATERIALIZED (\n        {_tensors(pair.other)})", f"d{k} AS MATERIALIZED (\n        {pairs.distances(pair.places)})"]
+        kinds = ", ".join(f"({file['architecture']}, {file['id']})" for file in pair.other["files"] if file["architecture"] is not None)
+        places.append(f"z{k}(architecture, file) AS (VALUES {kinds or '(NULL, NULL)'})")
+        held = {place for place, _, _ in pair.places.values()} or {"main"}
+        table = f"{min(held)}.distance"
+        if held != {"main"} and not (len(held) == 1 and pair.is_complete):   # The cache may have older results of the other files
+            places.append(f"e{k} AS MATERIALIZED ({pairs.distances(pair.places)})")
+            table = f"e{k}"
         chosen.append(f"""
-       CASE WHEN y{k}.file IS NULL THEN NULL WHEN y{k}.file = x.file THEN 'same' ELSE coalesce(d{k}.change, 'not compared') END AS change_{k},
-       CASE WHEN y{k}.file = x.file OR d{k}.change = 'same' THEN 0.0 ELSE sqrt(d{k}.square) END AS distance_{k},
+       CASE WHEN y{k}.name IS NULL THEN NULL WHEN z{k}.file = f.id THEN 'same' ELSE coalesce(d{k}.change, 'not compared') END AS change_{k},
+       CASE WHEN z{k}.file = f.id OR d{k}.change = 'same' THEN 0.0 ELSE sqrt(d{k}.square) END AS distance_{k},
        d{k}.elements AS elements_{k}, d{k}.equal AS equal_{k}, d{k}.nans AS nans_{k}, d{k}.max_abs AS max_abs_{k}, d{k}.cosine AS cosine_{k},
        d{k}.error AS error_{k}""")
         joins.append(f"""
-     LEFT JOIN y{k} ON y{k}.name = x.name
-     LEFT JOIN d{k} ON d{k}.name = x.name AND d{k}.a = min(x.file, y{k}.file) AND d{k}.b = max(x.file, y{k}.file)""")
+     LEFT JOIN tensor AS y{k} ON y{k}.name = x.name AND y{k}.architecture IN (SELECT architecture FROM z{k})
+     LEFT JOIN z{k} ON z{k}.architecture = y{k}.architecture
+     LEFT JOIN {table} AS d{k} ON d{k}.a = min(f.id, z{k}.file) AND d{k}.b = max(f.id, z{k}.file) AND d{k}.name = x.name""")
     largest = ", ".join(f"coalesce(distance_{k}, -1)" for k in range(1, len(found) + 1))
+    files = pairs.in_words(file["id"] for file in base["files"])
     return f"""SELECT *, max({largest}, -1) AS largest
-FROM (WITH {", ".join(tables)}
-SELECT n.name AS object, x.name, x.file, s.shape, coalesce(q.type, q.dtype) AS type, {",".join(chosen)}
-FROM x JOIN name AS n ON n.id = x.name JOIN shape AS s ON s.id = x.shape JOIN kinds AS q ON q.id = x.kind{"".join(joins)})"""
+FROM (WITH {", ".join(places)}
+SELECT n.name AS object, x.name, f.id AS file, s.shape, coalesce(q.type, q.dtype) AS type, {",".join(chosen)}
+FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN tensor AS x ON x.architecture = l.architecture CROSS JOIN name AS n ON n.id = x.name
+     CROSS JOIN shape AS s ON s.id = x.shape CROSS JOIN kinds AS q ON q.id = x.kind{"".join(joins)}
+WHERE f.id IN ({files}))"""
 
 
 def _columns(base, found):
