@@ -6,6 +6,7 @@ they are of. The functions here take any connection of sqlite3 to the catalog; n
 """
 import hashlib
 import os
+import pathlib
 import re
 import sqlite3
 import sys
@@ -30,12 +31,12 @@ CURRENT = f"""EXISTS (SELECT 1 FROM {KEPT}.reading AS r CROSS JOIN main.file AS 
 
 def read_only(path):
     """A connection that cannot write."""
-    return sqlite3.connect(_uri(path), uri=True, check_same_thread=False)
+    connection = sqlite3.connect(_uri(path), uri=True, check_same_thread=False)
+    connection.execute("PRAGMA cache_size = -65536")   # KiB, for each of Datasette's threads: pages of large catalogs read much of them
+    return connection
 
 
 def _uri(path):
-    import pathlib
-
     return pathlib.Path(path).resolve().as_uri() + "?mode=ro"
 
 

@@ -14,7 +14,7 @@ from datasette.utils import tilde_decode, tilde_encode
 
 from . import charts, downloads, filters, words
 from .address import Parameters
-from .queries import compare, duplicates, findings, model, models, overview, shared
+from .queries import compare, duplicates, findings, model, models, overview, search, shared
 from .tables import Table
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -79,17 +79,18 @@ def view(template, question):
             if not form:
                 for table in tables.values():
                     table.read(connection)
-            return context, tables, words.shorter(shared.roots(connection))
+            return context, tables, shared.roots(connection)
 
-        context, tables, short = await datasette.databases[name].execute_fn(ask)
+        context, tables, roots = await datasette.databases[name].execute_fn(ask)
         table = tables.get(parameters.text("table"))
         if context is None or form and (table is None or form not in downloads.FORMS):
             return problem("The catalog has no such thing.", 404)
         if form:
             return downloads.response(datasette.databases[name], table, form, f"{name}-{table.name}", HEADERS)
         base = datasette.urls.path(f"/-/ztensor/{tilde_encode(name)}")
-        return render(template, base=base, catalog=name, datasette_url=datasette.urls.database(name), here=parameters, short=short,
-                      work=comparisons(datasette, name), token=request.scope.get("csrftoken"), **context)
+        return render(template, base=base, catalog=name, datasette_url=datasette.urls.database(name), here=parameters, short=words.shorter(roots),
+                      work=comparisons(datasette, name), token=request.scope.get("csrftoken"),
+                      collection=datasette.metadata("title", database=name, fallback=False) or words.collection(roots) or name, **context)
     return answer
 
 
@@ -162,6 +163,8 @@ def register_routes():
         (catalog + "/copies$", view("copies.html", duplicates.copies)),
         (catalog + "/findings$", view("findings.html", findings.findings)),
         (catalog + "/suspects$", view("suspects.html", findings.suspects)),
+        (catalog + "/tensors$", view("tensors.html", search.tensors)),
+        (catalog + "/unsupported$", view("unsupported.html", findings.unsupported)),
         (catalog + "/unreadable$", view("unreadable.html", findings.unreadable)),
         (catalog + "/", nothing),
     ]
@@ -169,7 +172,7 @@ def register_routes():
 
 def warm(connection):
     """Run the slow queries of a large catalog before a visitor waits for them."""
-    for question in (overview.overview, duplicates.duplicates):
+    for question in (overview.overview, models.models, duplicates.duplicates, findings.suspects):
         for table in tables_of(question(connection, Parameters()), Parameters()).values():
             if table.kept:
                 table.read(connection)

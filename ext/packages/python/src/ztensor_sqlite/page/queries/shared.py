@@ -15,8 +15,8 @@ def is_catalog(connection):
 
 
 def rows(connection, sql, *values):
-    """Rows as dictionaries."""
-    cursor = connection.execute(sql, values)
+    """Rows as dictionaries. The values of named parameters are one dictionary."""
+    cursor = connection.execute(sql, values[0] if values and isinstance(values[0], dict) else values)
     names = [column[0] for column in cursor.description]
     return [dict(zip(names, row)) for row in cursor]
 
@@ -38,13 +38,27 @@ def sheet(connection, parameters, sql, *values, size=SHEET):
 kept = {}
 
 
-def remembered(connection, question):
-    """The result of a query of the whole collection, repeated only when the database's file has changed."""
+def remembered(connection, question, ask=None):
+    """The result of a query of the whole collection, repeated only when the collection's data have changed. `ask` is the query, if the question
+    is only its key."""
     path = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0]
-    state = [(found.st_mtime_ns, found.st_size, found.st_ino) for name in (path, path + "-wal") if os.path.exists(name) for found in [os.stat(name)]]
+    state = _state(connection)
     if kept.get((path, question), (None,))[0] != state or not path:
-        kept[path, question] = state, question(connection)
+        kept[path, question] = state, (ask or question)(connection)
     return kept[path, question][1]
+
+
+def _state(connection):
+    """It changes with each refresh, merge, and pass that reads all bytes. Comparing two models does not change it."""
+    return connection.execute("""
+        SELECT (SELECT max(refreshed) FROM root), (SELECT max(id) FROM change), (SELECT max(id) FROM finding),
+               (SELECT json_array(count(*), max(refreshed), count(checked), max(checked), count(fingerprinted), max(fingerprinted)) FROM file),
+               (SELECT json_array(count(*), max(at)) FROM measured)""").fetchone()[:]
+
+
+def counted(column):
+    """A number of bytes or elements. One beyond 64 bits is a BLOB of its digits in the catalog, and text here."""
+    return f"CASE typeof({column}) WHEN 'blob' THEN CAST({column} AS TEXT) ELSE {column} END"
 
 
 def pattern(text):
