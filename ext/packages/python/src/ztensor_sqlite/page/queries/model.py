@@ -1,5 +1,4 @@
 """A model, and a tensor of it."""
-import os
 import re
 
 from markupsafe import Markup
@@ -28,7 +27,7 @@ def model(connection, parameters, file):
     stated = rows(connection, f"SELECT key, value FROM attribute WHERE file IN ({files}) AND key LIKE '%licen_e%' ORDER BY id LIMIT 20")
     of = [Column("path", "file", "path")] if several else []
     return {
-        "title": os.path.basename(found["path"]), "file": found, "several": several,
+        "title": _title(found["path"]), "file": found, "several": several,
         "licences": [row for row in stated if LICENCE.search(row["key"] or "") and row["value"] not in (None, "")],
         "tree": tree(connection, numbers, parameters.text("unfold") == "1"), "strips": strips(connection, numbers),
         "tensors": _tensors(files, of),
@@ -62,6 +61,15 @@ def model(connection, parameters, file):
         "same": _others(connection, found, "SELECT id FROM file WHERE fingerprint = ? ORDER BY path LIMIT 50", found["fingerprint"]),
         "family": family(connection, found),
     }
+
+
+GENERIC = re.compile(r"(model|pytorch_model|adapter_model|diffusion_pytorch_model|tf_model|flax_model|consolidated|checkpoint|weights|params)(\.\w+)*\.\w+")
+
+
+def _title(path):
+    """The name of the file, with its folder's if many files have the name."""
+    words = re.split(r"[/\\]", path)
+    return "/".join(words[-2 if GENERIC.fullmatch(words[-1]) else -1:])
 
 
 def family(connection, found):
