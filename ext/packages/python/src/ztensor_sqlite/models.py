@@ -11,8 +11,11 @@ group() decides from paths, and opens nothing. of() and one() ask the extension 
 import json
 import os
 import re
+import sys
 from typing import NamedTuple, Optional
 
+from . import output
+from .dtypes import LOGICAL
 from .session import Trouble, quote
 
 INDEX = ".index.json"
@@ -138,6 +141,32 @@ def one(session, source):
         named = ", ".join(model.name for model in models[:3]) + (", ..." if len(models) > 3 else "")
         raise Trouble(f"{source}: there are {len(models)} models in it, name one: {named}")
     return models[0]
+
+
+def must_be_there(model):
+    """Refuse a model of which no file is there."""
+    if not model.files:
+        raise Trouble(f"{model.name}: {lacking(model)}")
+
+
+def lacking(model):
+    """What to say of files that are not there."""
+    names = ", ".join(map(os.path.basename, model.missing[:3])) + (f" and {len(model.missing) - 3} others" if len(model.missing) > 3 else "")
+    count = len(model.missing)
+    return f"{count} of its {count + len(model.files)} files {'are' if count != 1 else 'is'} missing: {names}"
+
+
+def tell_missing(model):
+    """Say that files are missing, and return the command's status."""
+    if model.missing:
+        print(output.plain(f"{model.name}: {lacking(model)}"), file=sys.stderr)
+    return int(bool(model.missing))
+
+
+def tensors(session, model):
+    """(path, name, elements, stored bytes, type, shape) of each tensor. An unreadable file is an error."""
+    must_be_there(model)
+    return session.run(f"SELECT path, object, elements, stored_bytes, {LOGICAL}, shape FROM zt_objects({quote(model.source)})")
 
 
 def is_remote(path):

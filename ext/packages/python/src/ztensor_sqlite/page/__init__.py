@@ -4,8 +4,10 @@ It reads tables and never loads the extension, so a visitor's request opens no t
 them comes from other servers.
 """
 import functools
+import hmac
 import pathlib
 import sqlite3
+from urllib.parse import parse_qsl, urlencode
 
 import jinja2
 from datasette import Response, hookimpl
@@ -28,7 +30,7 @@ def environment():
     # Not in a directory named templates, which Datasette would take for ones that replace its own
     made = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE / "html"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters.update(words.FILTERS)
-    made.globals.update(bar=charts.bar, spark=charts.spark, histogram=charts.histogram, profile=charts.profile, filter_help=filters.HELP)
+    made.globals.update(bar=charts.bar, spark=charts.spark, histogram=charts.histogram, heat=charts.heat, curve=charts.curve, running=compare.running, startable=compare.startable, seen=compare.seen, filter_help=filters.HELP)
     return made
 
 
@@ -95,8 +97,45 @@ def view(template, question):
             return downloads.response(datasette.databases[name], table, form, f"{name}-{table.name}", HEADERS)
         base = datasette.urls.path(f"/-/ztensor/{tilde_encode(name)}")
         return render(template, base=base, catalog=name, datasette_url=datasette.urls.database(name), here=parameters, short=words.shorter(roots),
+                      work=comparisons(datasette, name), token=request.scope.get("csrftoken"),
                       collection=datasette.metadata("title", database=name, fallback=False) or words.collection(roots) or name, **context)
     return answer
+
+
+def comparisons(datasette, name):
+    """The comparisons that can be asked for; None in a Datasette that the command `serve` has not made."""
+    return getattr(datasette, "ztensor_comparisons", {}).get(name)
+
+
+def compare_form(act):
+    """The answer to a form of the page of two models: it lets `act` do something with each pair of the base and a model, and leads to the
+    page. A form that only leads there is asked for with GET."""
+    async def answer(datasette, request):
+        name = tilde_decode(request.url_vars["database"])
+        work = comparisons(datasette, name)
+        if name not in await catalogs(datasette, request.actor):
+            return problem("There is no such catalog here.", 404)
+        asked = request.query_string if request.method == "GET" else (await request.post_body()).decode("utf-8", "replace")
+        fields = dict(parse_qsl(asked))
+        numbers = compare.numbers(",".join([fields.get("a", ""), *(value for key, value in parse_qsl(asked) if key == "b")]), compare.MOST + 1)
+        found = await datasette.databases[name].execute_fn(lambda connection: compare.known(connection, numbers))
+        if not found:
+            return problem("The catalog has no such models.", 404)
+        if request.method != "GET":
+            if work is None:
+                return problem("Only the command ztensor-sql serve compares models.", 404)
+            # Datasette lets forms without any cookie pass
+            if not hmac.compare_digest(fields.get("csrftoken", "").encode(), request.scope["csrftoken"]().encode()):
+                return problem("This form is not from this page, or too old: go back and load the page again.", 403)
+            if not all([act(work, found[0], other) for other in found[1:]]):
+                return problem("Too many comparisons are waiting. Try again when some are done.", 503)
+        query = urlencode({"a": found[0], "b": ",".join(map(str, found[1:]))})
+        return Response.redirect(datasette.urls.path(f"/-/ztensor/{tilde_encode(name)}/compare?{query}"), status=303)
+    return answer
+
+
+start_comparisons = compare_form(lambda work, base, other: work.ask(base, other))
+stop_comparisons = compare_form(lambda work, base, other: work.stop(base, other))
 
 
 def tables_of(context, parameters):
@@ -108,7 +147,7 @@ def tables_of(context, parameters):
 
 
 async def style(datasette, request):
-    return Response((HERE / "page.css").read_text(), content_type="text/css; charset=utf-8", headers=HEADERS)
+    return Response("".join((HERE / name).read_text() for name in ("page.css", "charts.css")), content_type="text/css; charset=utf-8", headers=HEADERS)
 
 
 async def nothing(datasette, request):
@@ -126,6 +165,8 @@ def register_routes():
         (catalog + "/model/(?P<file>[0-9]{1,15})$", view("model.html", model.model)),
         (catalog + "/model/(?P<file>[0-9]{1,15})/(?P<name>[0-9]{1,15})$", view("tensor.html", model.tensor)),
         (catalog + "/compare$", view("compare.html", compare.compare)),
+        (catalog + "/compare/start$", start_comparisons),
+        (catalog + "/compare/stop$", stop_comparisons),
         (catalog + "/duplicates$", view("duplicates.html", duplicates.duplicates)),
         (catalog + "/copies$", view("copies.html", duplicates.copies)),
         (catalog + "/findings$", view("findings.html", findings.findings)),
