@@ -58,11 +58,11 @@ SELECT f.id, n.id, s.elements, s.zeros, s.nans, s.infs, s.min, s.max, s.mean, s.
 FROM file AS f CROSS JOIN zt_stats(f.path, 'skip') AS s CROSS JOIN name AS n ON n.name = s.object
 WHERE f.id IN ({files}) AND s.path = f.path"""
 
-DISTANCES = """INSERT OR REPLACE INTO distance(a, b, name, change, elements, equal, nans, rmse, max_abs, cosine, square, error)
+DISTANCES = """INSERT OR REPLACE INTO {into}(a, b, name, change, elements, equal, nans, rmse, max_abs, cosine, square, error)
 SELECT {low}, {high}, n.id, {compared}
 FROM file AS f CROSS JOIN file AS g CROSS JOIN zt_objects(f.path) AS a CROSS JOIN zt_objects(g.path) AS b ON b.object = a.object
      CROSS JOIN zt_compare(f.path, a.object, g.path, a.object) AS c CROSS JOIN name AS n ON n.name = a.object
-WHERE f.id = {low} AND g.id = {high} AND a.path = f.path AND b.path = g.path"""
+WHERE f.id = {low} AND g.id = {high} AND a.path = f.path AND b.path = g.path{told}"""
 
 # The extension reports a missing file as an error, unless its name is a pattern.
 GONE = """SELECT f.path FROM file AS f
@@ -150,14 +150,20 @@ def _unmeasured(session, file, error):
 def compare(session, pairs):
     """Save the distances of pairs of files in the catalog. A pair is two file numbers, the smaller one first."""
     for low, high in pairs:
-        for path, in session.run(GONE.format(low=low, high=high)):
-            raise Trouble(f"ztensor: {path}: there is no such file")
-        session.run(DISTANCES.format(low=low, high=high, compared=_compared("f.path", "g.path")))
-        left = f"a = {low} AND b = {high} AND change = 'incomparable'"
-        if session.value(f"SELECT EXISTS (SELECT 1 FROM distance WHERE {left})") and _are_identical(session, *(
-                session.value(f"SELECT path FROM file WHERE id = {file}") for file in (low, high))):
-            session.run(f"UPDATE distance SET change = 'same' WHERE {left}")
+        compute(session, low, high, "distance")
         session.run(f"INSERT OR REPLACE INTO pair(a, b, at) VALUES ({low}, {high}, strftime('%s', 'now'))")
+
+
+def compute(session, low, high, into, told=None):
+    """Put the distances of two files into a table like `distance`. The tables file and name have the paths and the names. A function of SQL is
+    told the number of the name of each tensor that has been compared."""
+    for path, in session.run(GONE.format(low=low, high=high)):
+        raise Trouble(f"ztensor: {path}: there is no such file")
+    session.run(DISTANCES.format(into=into, told=f" AND {told}(n.id)" if told else "", low=low, high=high, compared=_compared("f.path", "g.path")))
+    left = f"a = {low} AND b = {high} AND change = 'incomparable'"
+    if session.value(f"SELECT EXISTS (SELECT 1 FROM {into} WHERE {left})") and _are_identical(session, *(
+            session.value(f"SELECT path FROM file WHERE id = {file}") for file in (low, high))):
+        session.run(f"UPDATE {into} SET change = 'same' WHERE {left}")
 
 
 def _uncompared(session, pair, error):

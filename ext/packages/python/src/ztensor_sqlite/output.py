@@ -6,6 +6,8 @@ import sys
 
 # Kinds of columns besides text and numbers. They decide the form on a terminal and in JSON
 BYTES, JSON = "bytes", "json"
+# Forms of rows besides a table on a terminal and tab-separated text elsewhere
+AS_JSON, AS_CSV = "json", "csv"
 
 
 def prepare():
@@ -65,11 +67,13 @@ def json_text(value, kind=None):
     return json.dumps(value)
 
 
-def show(columns, rows, as_json=False):
+def show(columns, rows, form=None):
     """Print rows, and return how many. `columns` are names, or (name, kind)."""
     columns = [(c, None) if isinstance(c, str) else c for c in columns]
-    if as_json:
+    if form == AS_JSON:
         return _show_json(columns, rows)
+    if form == AS_CSV:
+        return _show_csv(columns, rows)
     return _show_table(columns, rows) if sys.stdout.isatty() else _show_words(columns, rows)
 
 
@@ -80,6 +84,19 @@ def _show_json(columns, rows):
         print(("," if count else "[") + "\n  {" + pairs + "}", end="")
         count += 1
     print("\n]" if count else "[]")
+    return count
+
+
+def _show_csv(columns, rows):
+    """Lines as RFC 4180 describes them, also without rows."""
+    import csv
+
+    writer = csv.writer(sys.stdout, lineterminator="\r\n")
+    writer.writerow([name for name, _ in columns])
+    count = 0
+    for row in rows:
+        writer.writerow(map(word, row))
+        count += 1
     return count
 
 

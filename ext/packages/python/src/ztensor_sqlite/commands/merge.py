@@ -1,0 +1,18 @@
+"""`ztensor-sql merge`"""
+import click
+
+from . import options
+
+
+@click.command("merge")
+@click.argument("others", nargs=-1, required=True, metavar="CATALOG...")
+@options.DB
+@options.YES
+@options.form
+def command(others, db, yes, view):
+    """Merge catalogs, such as those of other machines, into the catalog that --db names."""
+    from ..catalog import MERGED, can_merge, merge
+
+    can_merge(others, options.database(db))
+    options.may_make(db, yes)
+    view.show(MERGED, list(merge(view.session(db), others)))
