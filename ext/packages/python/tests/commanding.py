@@ -1,13 +1,14 @@
 """The command as it is in the source tree, in an environment that has what it needs; and tensor files to ask it about."""
 import json
 import os
+import pty
 import signal
-import struct
 import subprocess
 import urllib.error
 import urllib.request
 
 from conftest import ROOT, environment
+from tensor_files import floats, safetensors
 
 SOURCES = ROOT / "ext" / "packages" / "python" / "src"
 GOLDEN = ROOT / "tests" / "formats"
@@ -48,6 +49,25 @@ class Command:
         return done.stdout
 
 
+def on_terminal(command, *arguments, status=0):
+    """The lines that a command prints on a terminal."""
+    master, slave = pty.openpty()
+    done = subprocess.Popen(command.words(arguments), stdout=slave, stderr=slave, cwd=command.directory, env=command.variables)
+    os.close(slave)
+    said = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:   # What Linux says at the end
+            break
+        if not part:
+            break
+        said += part
+    os.close(master)
+    assert done.wait(60) == status, said
+    return said.decode().split("\r\n")
+
+
 class Server:
     """`serve`, until the end of a with statement."""
 
@@ -80,22 +100,3 @@ class Server:
                 return answer.status, answer.headers, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.headers, error.read().decode()
-
-
-def safetensors(path, tensors, **metadata):
-    """Write {name: (dtype, shape, bytes)}."""
-    head, data = {}, b""
-    for name, (dtype, shape, body) in tensors.items():
-        head[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(body)]}
-        data += body
-    if metadata:
-        head["__metadata__"] = metadata
-    text = json.dumps(head).encode()
-    text += b" " * (-len(text) % 8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
-    return path
-
-
-def floats(*values):
-    return "F32", [len(values)], struct.pack(f"<{len(values)}f", *values)
