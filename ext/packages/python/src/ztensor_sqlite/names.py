@@ -1,0 +1,15 @@
+"""Finds a tensor by its name, and names that are similar."""
+import difflib
+
+from .session import Trouble, quote
+
+MOST = 20000   # Names that are compared with one that is not there
+
+
+def refuse(session, source, name):
+    """Say that there is no such tensor, and which one may have been meant."""
+    if source.is_single(session):
+        session.run(f"SELECT zt_dense({source.sql}, {quote(name)}, 'f32', 0, 0)")   # Its error says so
+    names = [found for found, in session.run(f"SELECT DISTINCT object FROM zt_objects({source.sql}, 'skip') LIMIT {MOST}")]
+    near = difflib.get_close_matches(name, names, 2)
+    raise Trouble(f"{source}: there is no tensor '{name}'" + (f"; did you mean {' or '.join(map(repr, near))}?" if near else ""))
