@@ -3,6 +3,7 @@ import click
 
 from .. import models, output
 from ..session import Trouble
+from ..sources import Source
 from . import options
 
 CHANGES = ["object", "other_object", "change", "elements", "equal", "nans", "rmse", "max_abs", "cosine", "distance", "error", "note", "type",
@@ -31,7 +32,7 @@ def command(a, b, everything, mapped, db, view):
     session = view.session(db or ":memory:")
     if db:
         catalog.must_be(session, db)
-    first, second = models.one(session, a), models.one(session, b)
+    first, second = (models.one(session, Source(source).text) for source in (a, b))
     for model in (first, second) if db else ():
         if len(model.files) != 1:
             raise Trouble(f"{model.name}: --db saves the distances of single files; the page compares models of several")
@@ -46,3 +47,6 @@ def command(a, b, everything, mapped, db, view):
             measures.compare(session, [pair])
     missing = [models.tell_missing(model) for model in (first, second)]
     return int(bool(different) or any(missing))
+
+
+command.columns = [column if isinstance(column, str) else column[0] for column in CHANGES]
