@@ -5,6 +5,7 @@ import click
 
 from .. import output
 from ..session import Trouble
+from ..sources import Source
 from . import options
 
 CHANGES = ["object", "change", "elements", "equal", "nans", "rmse", "max_abs", "cosine", "distance", "error", "type", "other_type",
@@ -29,11 +30,13 @@ def command(a, b, everything, db, view):
     session = view.session(db or ":memory:")
     if db:
         catalog.must_be(session, db)
+    a, b = Source(a), Source(b)
     for source in (a, b):
-        if not options.is_single(session, source):
+        if not source.is_single(session):
             raise Trouble(f"{source}: this is not one file")
-    pair = measures.pair_of(session, a, b) if db else None
-    rows = [_distanced(row) for row in measures.diff(session, a, b)]
+    pair = measures.pair_of(session, a.text, b.text) if db else None
+    with view.reading(session, "diff", f"SELECT total(size) FROM (SELECT size FROM zt_files({a.sql}) UNION ALL SELECT size FROM zt_files({b.sql}))"):
+        rows = [_distanced(row) for row in measures.diff(session, a.text, b.text)]
     different = [row for row in rows if row[1] != "same"]
     view.show(CHANGES, rows if everything else different)
     view.say(f"{len(rows)} tensor{'s' * (len(rows) != 1)}: {len(rows) - len(different)} the same, {len(different)} not")
