@@ -595,7 +595,7 @@ def test_remote_sources(command, web, models):
     (["check", "empty"], "empty: there is no tensor file"),
     (["stats", "models/broken.safetensors"], "broken.safetensors"),
     (["ls", '["models/a.safetensors", 5]'], "source"),
-    (["diff", "models", "models/a.safetensors"], "models: this is not one file"),
+    (["diff", "models", "models/a.safetensors"], "models: there are 3 models in it, name one: "),
     (["diff", "models/a.safetensors", "models/b.safetensors", "--db", "nowhere.db"], "nowhere.db: there is no such catalog"),
     (["diff", "models/a.safetensors", "models/b.safetensors", "--db", "text.txt"], "text.txt: this is no catalog"),
     (["catalog", "nowhere"], "nowhere"),

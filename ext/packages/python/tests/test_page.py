@@ -233,7 +233,7 @@ from datasette.plugins import pm
 from ztensor_sqlite import page
 pm.register(page, "page")
 asyncio.run(Datasette([sys.argv[1]]).invoke_startup())
-print(len(page.queries._kept))""", command.directory / "bare.db")
+print(len(page.shared.kept))""", command.directory / "bare.db")
     assert said == "2\n"
 
 

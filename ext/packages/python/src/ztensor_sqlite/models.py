@@ -151,9 +151,13 @@ def must_be_there(model):
 
 def lacking(model):
     """What to say of files that are not there."""
-    names = ", ".join(map(os.path.basename, model.missing[:3])) + (f" and {len(model.missing) - 3} others" if len(model.missing) > 3 else "")
     count = len(model.missing)
-    return f"{count} of its {count + len(model.files)} files {'are' if count != 1 else 'is'} missing: {names}"
+    return f"{count} of its {count + len(model.files)} files {'are' if count != 1 else 'is'} missing: {in_short(model.missing)}"
+
+
+def in_short(paths):
+    """The names of some of these files."""
+    return ", ".join(map(os.path.basename, paths[:3])) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
 
 def tell_missing(model):
@@ -163,10 +167,11 @@ def tell_missing(model):
     return int(bool(model.missing))
 
 
-def tensors(session, model):
-    """(path, name, elements, stored bytes, type, shape) of each tensor. An unreadable file is an error."""
+def tensors(session, model, *more):
+    """(path, name, elements, stored bytes, type, shape) of each tensor, and more expressions of SQL. An unreadable file is an error."""
     must_be_there(model)
-    return session.run(f"SELECT path, object, elements, stored_bytes, {LOGICAL}, shape FROM zt_objects({quote(model.source)})")
+    columns = ", ".join(("path", "object", "elements", "stored_bytes", LOGICAL, "shape", *more))
+    return session.run(f"SELECT {columns} FROM zt_objects({quote(model.source)})")
 
 
 def is_remote(path):

@@ -6,7 +6,8 @@ import signal
 import sqlite3
 import sys
 
-from . import catalog, places
+from . import catalog, pairs, places
+from .comparisons import Comparisons
 from .output import Progress
 from .session import Session, Trouble, is_database
 
@@ -27,23 +28,32 @@ def serve(source, db, port, quick, show):
     path = source if isinstance(source, str) and is_database(source) else db
     if path == source:
         prepare(path, show)
+        kept = keeping(path)
     else:
         update(source, path, quick, show)
+        kept = path
 
     class ReadOnly(Database):
         """A database to which no connection can write."""
 
         def connect(self, write=False):
-            return read_only(self.path)
+            connection = pairs.read_only(self.path)
+            if kept not in (None, path):
+                pairs.attach(connection, kept)
+            return connection
 
     if page not in pm.get_plugins():   # As it is where the package is installed
         pm.register(page, "ztensor_sqlite.page")
     shown = Datasette(settings={"default_allow_sql": True, "allow_download": False})
     shown.add_database(ReadOnly(shown, path=path), name=pathlib.Path(path).stem)
+    work = contextlib.nullcontext()
+    if kept:
+        work = contextlib.closing(Comparisons(path, kept))
+        shown.ztensor_comparisons = {pathlib.Path(path).stem: work.thing}
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    with contextlib.suppress(KeyboardInterrupt):   # The usual end
+    with contextlib.suppress(KeyboardInterrupt), work:   # The usual end
         run(uvicorn, LocalOnly(shown.app()), port)
 
 
@@ -75,16 +85,21 @@ def update(sources, path, quick, show):
     session.connection.close()
 
 
-def read_only(path):
-    return sqlite3.connect(pathlib.Path(path).resolve().as_uri() + "?mode=ro", uri=True, check_same_thread=False)
+def keeping(path):
+    """The file for comparisons of a catalog that is shown as it is; None if it cannot be made."""
+    try:
+        return pairs.make_kept(path)
+    except (OSError, sqlite3.Error) as error:
+        print(f"comparisons cannot be kept, and are not made: {error}", file=sys.stderr)
+        return None
 
 
 def prepare(path, show):
     """Give a catalog the views and tables that the page asks for, if it lacks them."""
-    from .page.queries import is_catalog
+    from .page.queries.shared import is_catalog
 
     try:
-        with contextlib.closing(read_only(path)) as connection:
+        with contextlib.closing(pairs.read_only(path)) as connection:
             ready = is_catalog(connection)
             if connection.execute("PRAGMA application_id").fetchone()[0] != catalog.APPLICATION:
                 raise Trouble(f"{path}: this is no catalog")
@@ -97,20 +112,26 @@ def prepare(path, show):
 
 
 class LocalOnly:
-    """Answers only requests that name this machine by its own names. A foreign page whose name was made to resolve to this
-    machine gets no answer."""
+    """Answers only requests that name this machine by its own names, and takes forms only from its own pages. A foreign page whose name
+    was made to resolve to this machine gets no answer."""
 
     def __init__(self, app):
         self.app = app
 
     async def __call__(self, scope, receive, send):
-        if scope["type"] == "http":
-            host = dict(scope["headers"]).get(b"host", b"").decode("latin-1").rsplit(":", 1)[0]
-            if host not in (HOST, "localhost"):
-                await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain")]})
-                await send({"type": "http.response.body", "body": b"this server answers its own machine alone\n"})
-                return
+        if scope["type"] == "http" and not self.is_local(scope["method"], dict(scope["headers"])):
+            await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain")]})
+            await send({"type": "http.response.body", "body": b"this server answers its own machine alone\n"})
+            return
         await self.app(scope, receive, send)
+
+    @staticmethod
+    def is_local(method, headers):
+        host = headers.get(b"host", b"").decode("latin-1")
+        if host.rsplit(":", 1)[0] not in (HOST, "localhost"):
+            return False
+        # Browsers send the origin with each form
+        return method in ("GET", "HEAD", "OPTIONS") or headers.get(b"origin", b"").decode("latin-1") == "http://" + host
 
 
 def run(uvicorn, app, port):

@@ -93,6 +93,11 @@ class Session:
         ((value, *_),) = self.run(sql)
         return value
 
+    def bound(self, sql, *values):
+        """All rows of a statement with values that are too long to be written into it."""
+        self._say(f"-- {sql}   -- with values of {', '.join(str(len(value)) for value in values)} bytes")
+        return list(self.connection.execute(sql, values))
+
     def script(self, path):
         """Run the statements of a file. Its parameters are NULL."""
         self._say(f".read {_word(path)}")

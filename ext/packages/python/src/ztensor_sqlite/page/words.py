@@ -70,8 +70,13 @@ def shown(value, most=400):
     return text if len(text) <= most else text[:most] + f" … ({len(text):,} characters)"
 
 
+def lines(text):
+    """Text of several lines, each of which is plain."""
+    return "\n".join(plain(line) for line in text.split("\n"))
+
+
 def counts(text):
     return json.loads(text) if text else []
 
 
-FILTERS = {"number": number, "some": some, "brief": brief, "large": large, "bytes": bytes_, "when": when, "shown": shown, "plain": plain, "counts": counts}
+FILTERS = {"number": number, "some": some, "brief": brief, "large": large, "bytes": bytes_, "when": when, "shown": shown, "plain": plain, "lines": lines, "counts": counts}
