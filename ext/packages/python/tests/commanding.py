@@ -19,7 +19,8 @@ class Command:
     def __init__(self, directory, more=(), name="command"):
         self.python = environment(name, *PACKAGES, *more).python
         self.directory = directory
-        self.variables = {**os.environ, "PYTHONPATH": str(SOURCES), "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"}
+        self.variables = {**os.environ, "PYTHONPATH": str(SOURCES), "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8",
+                          "XDG_STATE_HOME": str(directory / "state"), "XDG_CACHE_HOME": str(directory / "cache")}
 
     def words(self, arguments):
         return [self.python, "-m", "ztensor_sqlite", *map(os.fsencode, map(str, arguments))]

@@ -174,6 +174,12 @@ def tensors(session, model, *more):
     return session.run(f"SELECT {columns} FROM zt_objects({quote(model.source)})")
 
 
+def bytes_of(models):
+    """A statement for the bytes of all files of models."""
+    files = json.dumps([path for model in models for path in model.files], ensure_ascii=False)
+    return f"SELECT total(size) FROM zt_files({quote(files)})"
+
+
 def is_remote(path):
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path) is not None
 

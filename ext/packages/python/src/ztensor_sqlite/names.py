@@ -6,6 +6,17 @@ from .session import Trouble, quote
 MOST = 20000   # Names that are compared with one that is not there
 
 
+def find(session, source, name):
+    """(path, format, type, shape) of the only tensor of this name. If there is none, or more than one, the error says so."""
+    skip = "" if source.is_single(session) else ", 'skip'"
+    found = session.run(f"SELECT path, format, type, shape FROM zt_objects({source.sql}{skip}) WHERE object = {quote(name)} LIMIT 2")
+    if not found:
+        refuse(session, source, name)
+    if len(found) > 1:
+        raise Trouble(f"{source}: more than one tensor has the name '{name}', in {found[0][0]} and {found[1][0]}: name one file")
+    return found[0]
+
+
 def refuse(session, source, name):
     """Say that there is no such tensor, and which one may have been meant."""
     if source.is_single(session):

@@ -6,8 +6,8 @@ import sys
 import time
 
 # Kinds of columns besides text and numbers. They decide the form on a terminal and in JSON
-BYTES, JSON, COUNTS, PATH, MESSAGE, SEVERITY = "bytes", "json", "counts", "path", "message", "severity"
-KINDS = {"path": PATH, "object": PATH, "source": PATH, "catalog": PATH, "error": MESSAGE, "message": MESSAGE, "severity": SEVERITY}
+BYTES, JSON, COUNTS, PATH, MESSAGE, SEVERITY, TEXT = "bytes", "json", "counts", "path", "message", "severity", "text"
+KINDS = {"path": PATH, "object": PATH, "module": PATH, "source": PATH, "catalog": PATH, "error": MESSAGE, "message": MESSAGE, "severity": SEVERITY}
 # Forms of rows besides a table on a terminal and tab-separated text elsewhere
 AS_JSON, AS_CSV = "json", "csv"
 
@@ -136,7 +136,8 @@ def _show_words(columns, rows):
 
 # ---- Tables on a terminal. Not rich's, which takes longer to import than to read a file
 
-LEAST = {PATH: (16, 8), MESSAGE: (32, 16)}   # Columns of a terminal that such a column keeps: at first, and if nothing else helps
+# Columns of a terminal that a text keeps at least: at first, and if nothing else helps
+LEAST = {PATH: (16, 8), MESSAGE: (32, 16), TEXT: (12, 8), JSON: (12, 8), COUNTS: (12, 8)}
 
 
 def _show_table(columns, rows):
@@ -148,8 +149,9 @@ def _show_table(columns, rows):
     columns, rows = [columns[i] for i in wanted], [[row[i] for i in wanted] for row in rows]
     _shorten_errors(columns, rows)
     cells, widths, hidden = _fitted(columns, rows, terminal_width())
-    columns, rows = ([some[i] for i in range(len(some)) if i not in hidden] for some in (columns, zip(*rows)))
-    right = [all(value is None or isinstance(value, (int, float)) for value in column) for column in rows]
+    shown = [i for i in range(len(columns)) if i not in hidden]
+    right = [all(row[i] is None or isinstance(row[i], (int, float)) for row in rows) for i in shown]
+    columns = [columns[i] for i in shown]
     names = [name for name, _ in columns]
     for line in (names, ["─" * width for width in widths]):
         _print_line(line, widths, right, columns, is_head=True)
@@ -177,7 +179,8 @@ def _fitted(columns, rows, width):
         shown = [i for i in range(len(columns)) if i not in hidden]
         cells = [[_cell(row[i], columns[i][1], digits) for i in shown] for row in rows]
         natural = [max(map(cell_width, column)) for column in zip([columns[i][0] for i in shown], *cells)]
-        widths = _shrunk(natural, [columns[i][1] for i in shown], width - len(GAP) * (len(shown) - 1), digits == 6)
+        kinds = [None if all(isinstance(row[i], (int, float, type(None))) for row in rows) else columns[i][1] or TEXT for i in shown]
+        widths = _shrunk(natural, kinds, width - len(GAP) * (len(shown) - 1), digits == 6)
         if widths:
             break
         if digits == 6:

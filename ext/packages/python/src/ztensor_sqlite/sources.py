@@ -132,3 +132,7 @@ def _removed_at_the_end(directory):
         _removers.append(subprocess.Popen(["/bin/sh", "-c", 'trap "" INT TERM HUP; read -r _; rm -rf -- "$0"', directory], stdin=subprocess.PIPE,
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True))
     return directory
+
+
+def is_url(source):
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", source) is not None

@@ -1,6 +1,4 @@
 """`ztensor-sql check`"""
-import sys
-
 import click
 
 from .. import output
@@ -35,15 +33,15 @@ def command(sources, full, notes, view):
                 yield row
 
     def count(severity):
-        return output.coloured(output.counted(found[severity], severity), severity if found[severity] else None, sys.stderr)
+        return output.counted(found[severity], severity), severity if found[severity] else None
 
     rows = counted()
     view.show(FINDINGS, rows, view.reading(session, "check", f"SELECT total(size) FROM zt_files({source.sql})") if full else None)
     for _ in rows:   # Those that --top leaves out count, too
         pass
     files = session.value(f"SELECT count(path) FROM zt_files({source.sql})")
-    rest = f" ({count('note')}{'' if notes else ': --notes'})" if found["note"] else ""
-    view.say(f"{output.counted(files, 'file')}: {count('error')}, {count('warning')}{rest}")
+    rest = f" ({count('note')[0]}{'' if notes else ': --notes'})" if found["note"] else ""
+    view.say(f"{output.counted(files, 'file')}: ", count("error"), ", ", count("warning"), rest)
     return int(found["error"] > 0)
 
 

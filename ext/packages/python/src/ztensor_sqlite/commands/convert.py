@@ -40,9 +40,8 @@ def command(sources, target, settings, wanted_dtype, view, **wishes):
     wanted = writing.Wanted(target, dtype=dtype, settings=[_setting(text) for text in settings], **wishes)
     session = Session(show=view.show_sql, write=True)
     found = _models(session, sources)
-    size = " + ".join(f"(SELECT total(size) FROM zt_files({quote(model.source)}))" for model in found)
     try:
-        written = writing.convert(session, found, wanted, view.reading(session, "convert", f"SELECT {size}"))
+        written = writing.convert(session, found, wanted, view.reading(session, "convert", models.bytes_of(found)))
     except Exception as error:
         if isinstance(error, Trouble) or type(error).__module__ not in ("sqlite3", "apsw", "_apsw"):
             raise

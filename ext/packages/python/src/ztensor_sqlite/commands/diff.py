@@ -32,15 +32,16 @@ def command(a, b, everything, mapped, db, view):
     session = view.session(db or ":memory:")
     if db:
         catalog.must_be(session, db)
-    first, second = (models.one(session, Source(source).text) for source in (a, b))
+    first, second = (models.one(session, Source(word).text) for word in (a, b))
     for model in (first, second) if db else ():
         if len(model.files) != 1:
             raise Trouble(f"{model.name}: --db saves the distances of single files; the page compares models of several")
     pair = measures.pair_of(session, first.name, second.name) if db else None
-    rows = diff(session, first, second, view.condition(), mapped == "auto", view.say)
+    with view.reading(session, "diff", models.bytes_of([first, second])):
+        rows = diff(session, first, second, view.condition(), mapped == "auto", view.say)
     different = [row for row in rows if row.change != "same"]
     view.show(CHANGES, rows if everything else different)
-    view.say(f"{len(rows)} tensor{'s' * (len(rows) != 1)}: {len(rows) - len(different)} the same, {len(different)} not")
+    view.say(f"{output.counted(len(rows), 'tensor')}: {len(rows) - len(different)} the same, {len(different)} not")
     if db:
         catalog.prepare(session)
         with measures.transaction(session):

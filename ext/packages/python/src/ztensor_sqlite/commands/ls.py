@@ -9,7 +9,7 @@ FILES = ["path", "container", "version", ("size", output.BYTES), "objects", ("st
 LONG_FILES = ["path", "container", "version", ("size", output.BYTES), "modified", "objects", "parameters", ("stored_bytes", output.BYTES),
               "bits_per_weight", ("dtypes", output.COUNTS), "error"]
 TENSORS = {"path": "path", "object": "object", "dtype": dtypes.LOGICAL, "shape": "shape", "elements": "elements", "stored_bytes": "stored_bytes"}
-LONG_TENSORS = {**TENSORS, "format": "format", "storage": "dtype", "bits_per_weight": "round(8.0 * stored_bytes / nullif(elements, 0), 3)"}
+LONG_TENSORS = {**TENSORS, "format": "format", "bits_per_weight": "round(8.0 * stored_bytes / nullif(elements, 0), 3)"}
 KINDS = {"shape": output.JSON, "stored_bytes": output.BYTES}
 
 
@@ -86,7 +86,7 @@ def _tensors(session, view, source, single, asked):
     if not totals.tensors:
         view.must_match(session, source)
     broken = 0 if single else options.unreadable(session, source)
-    view.say(totals)
+    view.say(str(totals))
     return int(broken > 0)
 
 

@@ -3,6 +3,7 @@ import contextlib
 import functools
 import itertools
 import os
+import re
 import sys
 
 import click
@@ -10,35 +11,63 @@ import click
 from .. import output
 from ..session import Session, Trouble, is_database, quote
 
-SOURCES = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=click.Path())
-SQL = click.option("--sql", "show", is_flag=True, help="Print the executed SQL on stderr.")
-DB = click.option("--db", default="catalog.db", show_default=True, metavar="FILE", help="The catalog.")
-YES = click.option("--yes", is_flag=True, help="Make the catalog in a database that has other tables, without asking.")
+WORD = re.compile(r"[\w./:+@%=-]+", re.ASCII)   # Names of tensors that mean nothing else to a shell
 
 
-def _remote(context, option, given):
-    Session.remote = Session.remote or given
+# ---- What shells complete
 
-
-def _dtypes(context, option, begun):
+def complete_dtype(context, option, begun):
     from ..dtypes import SPELLINGS
 
     return [name for name in SPELLINGS if name.startswith(begun)]
 
 
-def _columns(context, option, begun):
+def complete_column(context, option, begun):
     return [name for name in getattr(context.command, "columns", ()) if name.startswith(begun)]
 
 
+def complete_name(context, option, begun):
+    """Names of tensors in the files that have been named before. A name that a shell could take for something else is not among them."""
+    words = [word for given in context.params.values() for word in (given if isinstance(given, tuple) else (given,))]
+    paths = [word for word in words if isinstance(word, str) and os.path.isfile(word)]
+    try:
+        session = Session()
+        found = [name for path in dict.fromkeys(paths)
+                 for name, in session.run(f"SELECT object FROM zt_objects({quote(path)}, 'skip') WHERE substr(object, 1, {len(begun)}) = {quote(begun)} LIMIT 1000")]
+    except Exception:   # Then there is nothing to complete
+        return []
+    return [name for name in found if WORD.fullmatch(name)]
+
+
+def complete_source_or_name(context, argument, begun):
+    """Names of tensors if a file has been named, else files."""
+    from click.shell_completion import CompletionItem
+
+    return complete_name(context, argument, begun) or [CompletionItem(begun, type="file")]
+
+
+# ---- Arguments and options
+
+def _remote(context, option, given):
+    Session.remote = Session.remote or given
+
+
+SOURCES = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=click.Path())
+SQL = click.option("--sql", "show", is_flag=True, help="Print the executed SQL on stderr.")
 REMOTE = click.option("--remote", is_flag=True, expose_value=False, callback=_remote,
                       help="Sources may be URLs of https, s3 and hf, too; ZTENSOR_REMOTE limits them.")
-_FORM = [click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-         click.option("--csv", "as_csv", is_flag=True, help="Print CSV, with the quotes of RFC 4180."),
-         click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors. The status is the answer."), SQL, REMOTE]
-_SELECTION = [click.option("--name", metavar="GLOB", help="Only tensors with this name, or whose name matches: '*.q_proj.weight'."),
-              click.option("--dtype", metavar="TYPE", shell_complete=_dtypes,
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+CSV = click.option("--csv", "as_csv", is_flag=True, help="Print CSV, with the quotes of RFC 4180.")
+QUIET = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors. The status is the answer.")
+DB = click.option("--db", metavar="FILE", type=click.Path(), help="The catalog. The default is a file of the sources' name in the user's directory"
+                  " for the state of programs, such as ~/.local/state/ztensor-sqlite.")
+YES = click.option("--yes", is_flag=True, help="Make the catalog in a database that has other tables, without asking.")
+_FORM = [JSON, CSV, QUIET, SQL, REMOTE]
+_SELECTION = [click.option("--name", metavar="GLOB", shell_complete=complete_name,
+                           help="Only tensors with this name, or whose name matches: '*.q_proj.weight'."),
+              click.option("--dtype", metavar="TYPE", shell_complete=complete_dtype,
                            help="Only tensors of this type, as any tool writes it: bf16, float32, Q4_K, 'q*'."),
-              click.option("--sort", metavar="COLUMN", shell_complete=_columns,
+              click.option("--sort", metavar="COLUMN", shell_complete=complete_column,
                            help="Order by this column: the largest number first, texts from A to Z."),
               click.option("--reverse", is_flag=True, help="Reverse the order."),
               click.option("--top", type=click.IntRange(0), metavar="N", help="Only the first N rows.")]
@@ -118,10 +147,11 @@ class View:
             rows = sorted(rows, key=lambda row: _rank(row[at], names[at]))
         return iter(list(rows)[::-1] if self.reverse else rows)
 
-    def say(self, text):
-        """A line for people, beside the rows."""
+    def say(self, *parts):
+        """A line for people, beside the rows. A part is a text, or a text and the severity that colours it."""
         if not self.quiet:
-            print(output.as_named(text), file=sys.stderr)
+            print(*(output.plain(part) if isinstance(part, str) else output.coloured(output.plain(part[0]), part[1], sys.stderr) for part in parts),
+                  sep="", file=sys.stderr)
 
     def progress(self, session):
         """What shows how far something is: a class like output.Progress."""
