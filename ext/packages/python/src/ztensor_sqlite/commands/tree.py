@@ -1,4 +1,5 @@
 """`ztensor-sql tree`"""
+import os
 import sys
 
 import click
@@ -36,7 +37,7 @@ def _cells(row, name, is_table):
     """A row; on a terminal, a module is indented and has only its own part of the name."""
     module, copies, share = row.module or name, row.copies, row.share
     if is_table:
-        module = "  " * row.level + (row.label if row.level else name)
+        module = "  " * row.level + (row.label if row.level else os.path.basename(name))
         copies = copies if copies > 1 else None
         share = f"{100 * share:.1f} %".rjust(7)
     return module, copies, row.tensors, row.parameters, row.bytes, share, " ".join(row.types), row.shape
