@@ -37,9 +37,8 @@ def command(a, b, everything, mapped, db, view):
         if len(model.files) != 1:
             raise Trouble(f"{model.name}: --db saves the distances of single files; the page compares models of several")
     pair = measures.pair_of(session, first.name, second.name) if db else None
-    files = [quote(path) for model in (first, second) for path in model.files]
-    sizes = " UNION ALL ".join(f"SELECT size FROM zt_files({file})" for file in files)
-    with view.reading(session, "diff", f"SELECT total(size) FROM ({sizes})"):
+    sizes = " + ".join(f"(SELECT total(size) FROM zt_files({quote(model.source)}))" for model in (first, second))
+    with view.reading(session, "diff", f"SELECT {sizes}"):
         rows = diff(session, first, second, view.condition(), mapped == "auto", view.say)
     different = [row for row in rows if row.change != "same"]
     view.show(CHANGES, rows if everything else different)
