@@ -82,7 +82,8 @@ def main(arguments=None):
 def fail(message):
     message = " ".join(str(message).split("\n"))
     if "sqlite3_ztensor_remote_init" in message and not Session.remote:
-        message += " (here: ztensor-sql --remote)"
+        url = message.removeprefix("ztensor: ").partition(": a URL of scheme")[0]
+        message = f"{url}: this is a URL, and nothing is sent unless --remote is given: `ztensor-sql --remote ls {url}` opens it"
     try:
         print("ztensor-sql: " + output.plain(message), file=sys.stderr)
     except OSError:   # Only the status reports the failure then

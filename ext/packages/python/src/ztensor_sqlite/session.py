@@ -24,11 +24,13 @@ def quote(value):
 
 
 def is_database(path):
-    """Whether the file is an SQLite database."""
+    """Whether the path is of an SQLite database. Nothing is read from a pipe."""
     try:
+        if not os.path.isfile(path):
+            return False
         with open(path, "rb") as file:
             return file.read(16) == b"SQLite format 3\0"
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 

@@ -43,6 +43,20 @@ class Source:
         (word, *rest) = self.words
         return not rest and len(found) == 1 and (found[0] == word or word.startswith(("file:", "~")))
 
+    def model(self, session):
+        """The models.Model that the source is, whose files it names from then on; or None if it is several."""
+        from . import models
+
+        found = models.of(session, self.text)
+        if not found:
+            raise Trouble(f"{self}: there is no tensor file")
+        if len(found) > 1:
+            return None
+        models.must_be_there(found[0])
+        self.text = found[0].source
+        self.sql = quote(self.text)
+        return found[0]
+
 
 def _listed(word, alone):
     """The words in a word: several if it is a JSON array beside other words, where an array cannot be."""
@@ -104,7 +118,7 @@ _removers = []   # Processes that live as long as this one
 def _kept(word, path):
     if word != path:
         _copies[word] = path
-        renamed[path] = word
+        renamed.setdefault(path, word)
     return path
 
 
@@ -119,6 +133,8 @@ def _copy(word, stream, name):
     except OSError as error:
         more = f" in {tempfile.gettempdir()}, where pipes are copied to; TMPDIR names another directory" if error.errno == errno.ENOSPC else ""
         raise Trouble(f"{word}: {error.strerror}{more}") from None
+    renamed[path] = word
+    renamed[os.path.join(directory, "")] = ""   # Files that a tensor file names beside itself
     return path
 
 

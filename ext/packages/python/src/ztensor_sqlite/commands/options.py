@@ -115,14 +115,14 @@ class View:
     def _is_pattern(self):
         return bool(set(self.name) & set("*?["))
 
-    def must_match(self, session, source):
+    def must_match(self, session, source, model=None):
         """Refuse --name if it is the name of no tensor. A pattern may match nothing."""
         if self.name is None or self._is_pattern():
             return
         if not session.run(f"SELECT 1 FROM zt_objects({source.sql}, 'skip') WHERE object = {quote(self.name)} LIMIT 1"):
             from ..names import refuse
 
-            refuse(session, source, self.name)
+            refuse(session, source, self.name, model)
 
     def show(self, columns, rows, bar=None):
         """Print rows. `columns` are names, or (name, kind). `bar` shows how far the rows are."""
