@@ -3,14 +3,19 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 import collection as parts
 import numpy as np
 import pytest
-from commanding import Command, floats, safetensors
+from commanding import SOURCES, Command, floats, safetensors
 from tensor_files import bf16, f32, gguf, i64, torch
 
 from conftest import ROOT
+
+sys.path.insert(0, str(SOURCES))
+import ztensor_sqlite
+from ztensor_sqlite import findings
 
 
 @pytest.fixture
@@ -184,3 +189,15 @@ def test_zeros_that_may_be_meant_are_notes(tmp_path):
 def test_values_of_some_tensors(command):
     assert len(found(command, parts.NAN, "--values", "--name", "*.1.*proj*", status=1)) == 7
     assert found(command, parts.NAN, "--values", "--dtype", "f16") == []
+
+
+# ---- The page of the rules
+
+def test_the_page_has_the_rules():
+    rows = "".join(f"| `{rule}` | {severity} | {meaning} |\n" for rule, (severity, meaning) in findings.RULES.items())
+    assert f"| rule | severity | meaning |\n|---|---|---|\n{rows}\n" in (ROOT / "ext/packages/python/README.md").read_text()
+
+
+def test_rules_that_the_extension_has_mean_the_same():
+    known = {rule: severity for rule, severity in ztensor_sqlite.connect().execute("SELECT rule, severity FROM zt_rules")}
+    assert {rule: findings.RULES[rule][0] for rule in findings.RULES if rule in known} == {"missing-shard": known["missing-shard"]}
