@@ -19,7 +19,7 @@ from .dtypes import LOGICAL
 from .session import Trouble, quote
 
 INDEX = ".index.json"
-INDEX_MOST = 256 << 20   # Bytes of the largest index that is read
+INDEX_MOST = 64 << 20   # Bytes of the largest index that is read
 NUMBERED = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<total>\d{5})(?P<end>\.[^/]+)", re.DOTALL)
 TOTAL_MOST = 1000   # Files. A larger total in a name is no number of files
 
