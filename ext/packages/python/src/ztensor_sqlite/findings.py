@@ -40,29 +40,28 @@ def _finding(path, name, rule, message, severity=None):
 
 # ---- Whole models
 
-def of_models(session, source):
-    """The findings about the models of a source that are more than one file."""
-    for path, index in models.indexes(session, source).items():
+def of_models(session, found, indexes):
+    """The findings about models that are more than one file, and about indexes: what models.survey() gives."""
+    for path, index in indexes.items():
         if index.error:
             yield _finding(path, None, "broken-index", index.error)
-    for model in models.of(session, source):
-        place = model.index or (model.files or model.missing)[0]
+    for model in found:
+        index, place = indexes.get(model.index), model.index or (model.files or model.missing)[0]
         for path in model.missing:
-            yield _finding(place, None, "missing-shard", f"there is no file '{os.path.basename(path)}'" + _counted_in(model, path))
+            yield _finding(place, None, "missing-shard", f"there is no file '{os.path.basename(path)}'" + _counted_in(index, path))
         if len(model.files) > 1:
             yield from _repeated(session, model)
-        if model.index:
-            yield from _of_index(session, model, models.read_index(model.index))
+        if index:
+            yield from _of_index(session, model, index)
         elif len(model.files) + len(model.missing) > 1 and place.endswith(".gguf"):
             yield from _of_splits(session, model)
 
 
-def _counted_in(model, path):
+def _counted_in(index, path):
     """How many tensors a missing file has, if an index tells."""
-    if not model.index:
+    if not index:
         return ""
-    name = os.path.basename(path)
-    count = sum(shard == name for shard in models.read_index(model.index).tensors.values())
+    count = sum(shard == os.path.basename(path) for shard in index.tensors.values())
     return f", which has {count} tensor{'s' * (count != 1)} by the index"
 
 

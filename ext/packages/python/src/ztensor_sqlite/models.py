@@ -117,28 +117,22 @@ def _escaped(text):
 
 def of(session, source):
     """The models of a source, in the order of their files. A file that is named is itself, even if it is one of several."""
-    found = indexes(session, source)
-    if list(found) == [source]:   # An index was named. A JSON file is no tensor file
-        return _local(session, filter(os.path.exists, found[source].files(source)), found)
-    paths = _paths(session, source)
+    return survey(session, source)[0]
+
+
+def survey(session, source):
+    """The models of a source, and {path of an index: Index} of the indexes beside their files, or in the folder that the source names."""
+    if source.endswith(INDEX) and not is_remote(source) and os.path.isfile(source):   # A JSON file is no tensor file
+        index = read_index(source)
+        return _local(session, filter(os.path.exists, index.files(source)), {source: index}), {source: index}
+    paths = [path for path, in session.run(f"SELECT path FROM zt_files({quote(source)})")]
     if paths == [source]:
-        return [Model(source, (source,))]
-    return _local(session, paths, found)
-
-
-def indexes(session, source):
-    """{path of an index: Index} of those that are beside a source's files, or in the folder that it names."""
-    if source.endswith(INDEX) and not is_remote(source) and os.path.isfile(source):
-        return {source: read_index(source)}
-    paths = _paths(session, source)
-    folders = dict.fromkeys(_beside(path, "") for path in paths if paths != [source] and not is_remote(path))
+        return [Model(source, (source,))], {}
+    folders = dict.fromkeys(_beside(path, "") for path in paths if not is_remote(path))
     if os.path.isdir(source):   # Its index may name files none of which is there
         folders.setdefault(os.path.join(source, ""))
-    return {path: read_index(path) for folder in folders for path in _indexes_in(folder)}
-
-
-def _paths(session, source):
-    return [path for path, in session.run(f"SELECT path FROM zt_files({quote(source)})")]
+    indexes = {path: read_index(path) for folder in folders for path in _indexes_in(folder)}
+    return _local(session, paths, indexes), indexes
 
 
 def one(session, source):

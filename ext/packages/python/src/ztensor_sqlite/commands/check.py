@@ -24,12 +24,13 @@ def command(sources, full, values, notes, view):
     """
     source = Source(*sources)
     session = view.session()
-    files = _files(session, source)
+    found_models, indexes = models.survey(session, source.text)
+    files = _files(session, source, found_models, indexes)
     found = {"error": 0, "warning": 0, "note": 0}
     hidden = []
 
     def counted():
-        for row in _findings(session, source.text, files, full, values, view):
+        for row in _findings(session, found_models, indexes, files, full, values, view):
             found[row[3]] += 1
             if notes or row[3] != "note" or row[4] == "zero-lora-b":
                 yield row
@@ -52,22 +53,20 @@ def command(sources, full, values, notes, view):
 command.columns = FINDINGS
 
 
-def _files(session, source):
+def _files(session, source, found, indexes):
     """The source, or the files that an index names. A source without any file is an error, unless an index has lost them."""
-    indexes = models.indexes(session, source.text)
     if source.text in indexes:
-        (model,) = models.of(session, source.text) or [models.Model(source.text, ())]
-        return model.source
-    if not indexes:
+        return found[0].source if found else "[]"
+    if not found:
         source.is_single(session)
     return source.text
 
 
-def _findings(session, source, files, full, values, view):
+def _findings(session, found, indexes, files, full, values, view):
     """Those about whole models, then those of zt_check, then those about values."""
     from .. import findings
 
-    for row in findings.of_models(session, source):
+    for row in findings.of_models(session, found, indexes):
         if row[1] is None or session.value(f"SELECT {view.names(quote(row[1]))}"):
             yield row
     yield from session.rows(f"SELECT path, object, component, severity, rule, message FROM zt_check({quote(files)}, {quote('full' if full else 'quick')})"
