@@ -9,6 +9,7 @@ import collection as parts
 import pytest
 from commanding import GOLDEN, SOURCES, Command, floats, safetensors
 from tensor_files import GGML, gguf
+from test_command import WITH_APSW
 
 sys.path.insert(0, str(SOURCES))
 import ztensor_sqlite
@@ -91,6 +92,15 @@ def test_compression_and_digests(command, at, tmp_path):
     assert "safetensors has no encoding 'zstd'; it has 'raw'" in command.refused("convert", at(parts.ZERO), "x.safetensors", "--compress")
     assert "ztensor-2 has no digest 'md5'" in command.refused("convert", at(parts.ZERO), "x.zt", "--digest", "md5")
     assert "--level needs --compress" in command.refused("convert", at(parts.ZERO), "x.zt", "--level", 3)
+
+
+def test_alignment(command, at, tmp_path, old):
+    for align in (4096, 1 << 20):
+        command("convert", at(parts.BASE), f"{align}.zt", "--align", align)
+        assert rows("SELECT count(*), count(nullif(offset % CAST(? AS INTEGER), 0)) FROM zt_components(?)", align, tmp_path / f"{align}.zt") == [(39, 0)]
+    assert "align must be" in command.refused("convert", at(parts.BASE), "x.zt", "--align", 100)
+    command("migrate", "legacy/v1.2-0.zt", "--write", "--align", 4096)
+    assert (old / "v1.2-0.zt").stat().st_size < 40_000
 
 
 def test_the_state_of_optimizers_is_left_out(command, at, tmp_path):
@@ -262,3 +272,14 @@ def test_links_are_followed_and_hard_links_keep_the_old_bytes(command, old):
     assert (old / "link.zt").is_symlink() and rows("SELECT version FROM zt_files(?)", old / "v0.1-0.zt") == [("2",)]
     command("migrate", old / "v0.1-1.zt", "--write")
     assert rows("SELECT version FROM zt_files(?)", old.parent / "other.zt") == [("0.1.0",)]
+
+
+# ---- Where Python's sqlite3 loads no extensions
+
+def test_apsw_does_the_same(command, at, old, tmp_path):
+    command.python_code(WITH_APSW, 0, "convert", at(parts.SHARDED), tmp_path / "new.zt")
+    assert rows("SELECT zt_fingerprint(?) = zt_fingerprint(?)", at(parts.BASE) / "model.safetensors", tmp_path / "new.zt") == [(1,)]
+    command.python_code(WITH_APSW, 2, "convert", at("gguf/tiny-llama-F16.gguf"), tmp_path / "x.safetensors")
+    command.python_code(WITH_APSW, 0, "migrate", old, "--write")
+    assert rows("SELECT DISTINCT version FROM zt_files(?)", old) == [("2",)]
+    assert command.python_code(WITH_APSW, 0, "diff", at(parts.BASE), at("gguf/tiny-llama-F32.gguf"), "--all", "--csv").count(",same,") == 39

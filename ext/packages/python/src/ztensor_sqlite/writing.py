@@ -25,10 +25,10 @@ SPLIT = ("split.no", "split.count", "split.tensors.count")
 class Wanted:
     """What a new file is to be like. `settings` are pairs of a key and the text of a value."""
 
-    def __init__(self, path, format=None, dtype=None, dense=False, compress=False, level=None, digest=None, drop_optimizer=False,
-                 drop_attributes=False, settings=(), force=False):
+    def __init__(self, path, format=None, dtype=None, dense=False, compress=False, level=None, digest=None, align=None,
+                 drop_optimizer=False, drop_attributes=False, settings=(), force=False):
         self.path, self.format, self.dtype, self.dense = path, format, dtype, dense
-        self.compress, self.level, self.digest = compress, level, digest
+        self.compress, self.level, self.digest, self.align = compress, level, digest, align
         self.drop_optimizer, self.drop_attributes = drop_optimizer, drop_attributes
         self.settings, self.force = dict(settings), force
 
@@ -38,7 +38,7 @@ class Wanted:
 
     def arguments(self):
         """Those of zt_writer."""
-        given = {"format": self.format, "mode": "replace" if self.force else None, "level": self.level, "digest": self.digest,
+        given = {"format": self.format, "mode": "replace" if self.force else None, "level": self.level, "digest": self.digest, "align": self.align,
                  "encoding": ("deflate" if "npz" in (self.format, os.path.splitext(self.path)[1][1:]) else "zstd") if self.compress else None,
                  "drop": "attributes" if self.drop_attributes and not self.is_ztensor else None}
         return "".join(f", {name}={quote(value)}" for name, value in given.items() if value is not None)
@@ -174,9 +174,13 @@ def old(session, source):
     return session.run(OLD.format(source=source))
 
 
-def can_migrate(session, path):
+def _new(align):
+    return ", format='ztensor-2', mode=replace" + (f", align={align}" if align else "")
+
+
+def can_migrate(session, path, align=None):
     """Raise the error that migrate() would, as far as nothing is written."""
-    with writer(session, os.path.realpath(path), ", format='ztensor-2', mode=replace"):
+    with writer(session, os.path.realpath(path), _new(align)):
         _copies(session, path)
 
 
@@ -185,7 +189,7 @@ def _copies(session, path):
     session.run(ATTRIBUTES.format(path=quote(path)))
 
 
-def migrate(session, path):
+def migrate(session, path, align=None):
     """Replace a file by one of zTensor 2 that has the same values and attributes. The file that replaces it has been read and compared
     before. Its permissions stay; its other hard links keep the old bytes."""
     target = os.path.realpath(path)
@@ -193,7 +197,7 @@ def migrate(session, path):
     handle, copy = tempfile.mkstemp(dir=os.path.dirname(target), prefix=f".{os.path.basename(target)}.", suffix=".zt")
     os.close(handle)
     try:
-        with writer(session, copy, ", format='ztensor-2', mode=replace"):
+        with writer(session, copy, _new(align)):
             _copies(session, path)
             session.run("COMMIT")
         _compare(session, path, copy)

@@ -21,6 +21,7 @@ FORMATS = ["ztensor-2", "ztensor-1.2", "safetensors", "gguf", "npy", "npz"]
 @click.option("--compress", is_flag=True, help="Compress: zstd in zTensor, deflate in npz.")
 @click.option("--level", type=int, metavar="N", help="Of compression: 1 to 22 for zstd, 1 to 9 for deflate.")
 @click.option("--digest", metavar="ALGORITHM", help="Of zTensor: xxh3, sha256, crc32c or none.")
+@options.ALIGN
 @click.option("--drop-optimizer", is_flag=True, help="Leave out the state of an optimizer: exp_avg, momentum_buffer, optimizer.* ...")
 @click.option("--drop-attributes", is_flag=True, help="Leave out attributes that the format cannot hold.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set an attribute of the file. One that was a number stays one.")

@@ -12,8 +12,9 @@ FILES = ["path", "version", "new_version", ("size", output.BYTES), ("new_size", 
 @click.command("migrate")
 @options.SOURCES
 @click.option("--write", is_flag=True, help="Replace the files. Without it, they are only listed.")
+@options.ALIGN
 @options.form
-def command(sources, write, view):
+def command(sources, write, align, view):
     """Replace zTensor files of the generations 0.1 to 1.2, each in its place, by files of zTensor 2.
 
     Without --write, the files are listed, with the error of each that cannot be migrated. Each is first written beside the old one,
@@ -30,7 +31,7 @@ def command(sources, write, view):
         found = writing.old(session, source.sql)
         bar.total(len(found))
         for path, version, size, error in found:
-            rows.append(_migrated(session, writing, path, version, size, error, write))
+            rows.append(_migrated(session, writing, path, version, size, error, write, align))
             bar.advance()
     view.show(FILES, rows)
     failed = sum(row[-1] is not None for row in rows)
@@ -42,10 +43,10 @@ def command(sources, write, view):
 command.columns = [column if isinstance(column, str) else column[0] for column in FILES]
 
 
-def _migrated(session, writing, path, version, size, error, write):
+def _migrated(session, writing, path, version, size, error, write, align):
     if error is None:
         try:
-            (writing.migrate if write else writing.can_migrate)(session, path)
+            (writing.migrate if write else writing.can_migrate)(session, path, align)
         except Exception as reason:
             if not isinstance(reason, (Trouble, OSError)) and type(reason).__module__ not in ("sqlite3", "apsw", "_apsw"):
                 raise
