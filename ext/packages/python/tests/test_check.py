@@ -88,6 +88,14 @@ def test_an_index_without_any_file(tmp_path):
     assert found(command, tmp_path / INDEX, status=1) == expected == found(command, tmp_path, status=1)
 
 
+def test_an_index_of_files_that_were_not_fetched_is_a_note(collection, tmp_path):
+    shutil.copytree(collection / parts.SHARDED, tmp_path / "m")
+    shutil.copy(collection / parts.SHARDED_BIN / "pytorch_model.bin.index.json", tmp_path / "m")
+    command = Command(tmp_path)
+    assert command("check", "m") == ("", "3 files: 0 errors, 0 warnings (1 note: --notes)\n")
+    assert found(command, "m", "--notes") == [("pytorch_model.bin.index.json", None, "note", "absent-model", "none of the 2 files that it names is there")]
+
+
 def test_total_size_of_tied_tensors_counts_them_once(tmp_path):
     """PyTorch stores the bytes of tied weights once, and so does total_size."""
     shared = bf16(parts.values("w", 4, 8))

@@ -141,6 +141,16 @@ def test_names_that_the_table_lacks_are_told(command, tmp_path):
         ("model.layers.0.self_attn.rotary_emb.inv_freq", "removed", "llama.cpp computes it")]
 
 
+def test_a_head_that_is_the_embedding_is_told(command, tmp_path):
+    tensors = {name: ("f32", array) for name, array in parts.of_llama_cpp(parts.llama()).items() if name != "output.weight"}
+    tensors["blk.0.attn_sinks"] = ("f32", parts.values("sinks", 4))
+    path = gguf(tmp_path / "tied.gguf", parts._keys("llama", 4, "tied"), tensors)
+    rows = command.json("diff", BASE, path, status=1)
+    assert [(row["object"], row["change"], row["note"]) for row in rows] == [
+        ("blk.0.attn_sinks", "added", "no tensor of the other model is its counterpart by this architecture's table"),
+        ("lm_head.weight", "removed", "its counterpart, output.weight, is not there: llama.cpp uses token_embd.weight in its place")]
+
+
 def test_an_architecture_that_is_not_known_is_told(command, tmp_path):
     base = {name: ("f32", array) for name, array in parts.of_llama_cpp(parts.llama()).items()}
     for keys, said in (({"general.architecture": "cohere9"}, "its architecture, cohere9, is not among llama, "), ({}, "it states no general.architecture")):

@@ -159,7 +159,17 @@ class _Mapping(NamedTuple):
                 for name, other in found.items()]
 
     def why(self, name):
-        return naming.why_alone(name) or "there is no counterpart by this architecture's table"
+        """Why a tensor of one model has no counterpart in the other one."""
+        known = naming.why_alone(name)
+        if known:
+            return known
+        if naming.is_gguf([name]):
+            return "no tensor of the other model is its counterpart by this architecture's table"
+        found = naming.in_gguf(name, self.architecture)
+        if not found:
+            return "there is no counterpart by this architecture's table"
+        tied = ": llama.cpp uses token_embd.weight in its place" if found.name == "output.weight" else ""
+        return f"its counterpart, {found.name}, is not there{tied}"
 
     def compare(self, session, pair, tensor, other):
         """The Difference of two tensors of which llama.cpp has changed the values."""

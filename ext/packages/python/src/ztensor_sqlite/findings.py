@@ -20,6 +20,7 @@ RULES = {
     "repeated-tensor": ("error", "a tensor is in one file of a model"),
     "not-in-index": ("warning", "the index names every tensor of the files"),
     "total-size": ("warning", "metadata.total_size of an index is the number of bytes of all tensors"),
+    "absent-model": ("note", "a file that an index names is there, or no other model is in its folder"),
     "split-misnamed": ("error", "the keys split.no and split.count of a GGUF file are those in its name"),
     "split-tensors": ("error", "all files of a GGUF model have as many tensors as split.tensors.count states"),
     "split-unmarked": ("warning", "a GGUF file whose name has a number among others has the keys split.no and split.count"),
@@ -45,6 +46,8 @@ def of_models(session, found, indexes):
     for path, index in indexes.items():
         if index.error:
             yield _finding(path, None, "broken-index", index.error)
+        elif all(model.index != path for model in found):
+            yield _finding(path, None, "absent-model", f"none of the {len(index.files(path))} files that it names is there")
     for model in found:
         index, place = indexes.get(model.index), model.index or (model.files or model.missing)[0]
         for path in model.missing:

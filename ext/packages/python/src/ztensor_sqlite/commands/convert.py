@@ -68,7 +68,7 @@ def _setting(text):
 
 def _models(session, words):
     """The models of these sources. Incomplete ones are refused: the file would look complete."""
-    if len(words) == 1 or any(os.path.isdir(word) or word.endswith(models.INDEX) for word in words):
+    if len(words) == 1 or any(os.path.isdir(word) or models.is_index(word) for word in words):
         found = [models.one(session, Source(word).text) for word in words]
     else:
         found = models.of(session, Source(*words).text)
