@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 from commanding import GOLDEN, Command
-from tensor_files import floats, gguf, quantized, safetensors
+from tensor_files import floats, safetensors
 
 TENSOR_COMMANDS = {"ls": (), "stats": (), "check": (), "export": ("w", "out.npy")}
 
