@@ -13,8 +13,8 @@ from . import LoadError, output
 from .session import Session, Trouble
 
 # The subcommands in the order of --help: {name: module of commands/}
-COMMANDS = {name: name for name in ("ls", "tree", "stats", "check", "diff", "export", "catalog", "merge", "serve", "shell",
-                                    "completion")}
+COMMANDS = {name: name for name in ("ls", "tree", "stats", "check", "diff", "export", "convert", "migrate", "catalog", "merge", "serve", "shell",
+                                     "completion")}
 
 
 class Commands(click.Group):

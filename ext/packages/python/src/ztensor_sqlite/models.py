@@ -117,16 +117,28 @@ def _escaped(text):
 
 def of(session, source):
     """The models of a source, in the order of their files. A file that is named is itself, even if it is one of several."""
-    if source.endswith(INDEX) and not is_remote(source) and os.path.isfile(source):   # A JSON file is no tensor file
-        index = read_index(source)
-        return _local(session, filter(os.path.exists, index.files(source)), {source: index})
-    paths = [path for path, in session.run(f"SELECT path FROM zt_files({quote(source)})")]
+    found = indexes(session, source)
+    if list(found) == [source]:   # An index was named. A JSON file is no tensor file
+        return _local(session, filter(os.path.exists, found[source].files(source)), found)
+    paths = _paths(session, source)
     if paths == [source]:
         return [Model(source, (source,))]
-    folders = dict.fromkeys(_beside(path, "") for path in paths if not is_remote(path))
+    return _local(session, paths, found)
+
+
+def indexes(session, source):
+    """{path of an index: Index} of those that are beside a source's files, or in the folder that it names."""
+    if source.endswith(INDEX) and not is_remote(source) and os.path.isfile(source):
+        return {source: read_index(source)}
+    paths = _paths(session, source)
+    folders = dict.fromkeys(_beside(path, "") for path in paths if paths != [source] and not is_remote(path))
     if os.path.isdir(source):   # Its index may name files none of which is there
         folders.setdefault(os.path.join(source, ""))
-    return _local(session, paths, {path: read_index(path) for folder in folders for path in _indexes_in(folder)})
+    return {path: read_index(path) for folder in folders for path in _indexes_in(folder)}
+
+
+def _paths(session, source):
+    return [path for path, in session.run(f"SELECT path FROM zt_files({quote(source)})")]
 
 
 def one(session, source):
@@ -172,6 +184,12 @@ def tensors(session, model, *more):
     must_be_there(model)
     columns = ", ".join(("path", "object", "elements", "stored_bytes", LOGICAL, "shape", *more))
     return session.run(f"SELECT {columns} FROM zt_objects({quote(model.source)})")
+
+
+def bytes_of(models):
+    """A statement for the bytes of all files of models."""
+    files = json.dumps([path for model in models for path in model.files], ensure_ascii=False)
+    return f"SELECT total(size) FROM zt_files({quote(files)})"
 
 
 def is_remote(path):

@@ -9,9 +9,10 @@ from typing import NamedTuple, Optional
 # The second matrix of a low-rank adapter. Training begins with zeros in it: PEFT, diffusers, kohya's scripts, llama.cpp
 LORA_B = re.compile(r"(^|[._])(lora_B|lora_up|lora_embedding_B|lora\.up|lora_b)([._]|$)")
 
-# The state of an optimizer in a checkpoint: by the module that it is in, or by the names that Adam, SGD and Adafactor give
+# The state of an optimizer in a checkpoint: by the module that it is in, or by the names that PyTorch's optimizers give
 OPTIMIZER = re.compile(r"(^|[./])(optimizers?|optim|optimizer_states?|optimizer_state_dict|opt_state)([./]|$)"
-                       r"|(^|[./])(exp_avg|exp_avg_sq|max_exp_avg_sq|momentum_buffer|exp_avg_sq_row|exp_avg_sq_col)([./]|$)")
+                       r"|(^|[./])(exp_avg|exp_avg_sq|max_exp_avg_sq|momentum_buffer|exp_avg_sq_row|exp_avg_sq_col)([./]|$)"
+                       r"|^state\.\d+\.(step|sum|square_avg|grad_avg|acc_delta|exp_inf|prev|step_size)$|^param_groups\.\d+\.")
 
 
 def is_lora_b(name):

@@ -40,13 +40,15 @@ class Session:
 
     remote = False   # Whether the command's sources may be remote
 
-    def __init__(self, database=":memory:", show=False):
+    def __init__(self, database=":memory:", show=False, write=False):
         self.show = show
         if database != ":memory:":
             self._say(f".open {_word(database)}")
         self._say(f".load {_word(os.path.splitext(loadable_path())[0])}{' sqlite3_ztensor_remote_init' if self.remote else ''}")
+        if write:
+            self._say(f".load {_word(os.path.splitext(loadable_path())[0])} sqlite3_ztensor_write_init")
         try:
-            self.connection = connect(database, remote=self.remote)
+            self.connection = connect(database, remote=self.remote, write=write)
         except LoadError:
             raise
         except Exception as error:   # Of sqlite3 or of apsw

@@ -2,7 +2,7 @@
 import click
 
 from .. import models, output
-from ..session import Trouble, quote
+from ..session import Trouble
 from ..sources import Source
 from . import options
 
@@ -37,8 +37,7 @@ def command(a, b, everything, mapped, db, view):
         if len(model.files) != 1:
             raise Trouble(f"{model.name}: --db saves the distances of single files; the page compares models of several")
     pair = measures.pair_of(session, first.name, second.name) if db else None
-    sizes = " + ".join(f"(SELECT total(size) FROM zt_files({quote(model.source)}))" for model in (first, second))
-    with view.reading(session, "diff", f"SELECT {sizes}"):
+    with view.reading(session, "diff", models.bytes_of([first, second])):
         rows = diff(session, first, second, view.condition(), mapped == "auto", view.say)
     different = [row for row in rows if row.change != "same"]
     view.show(CHANGES, rows if everything else different)
@@ -49,3 +48,6 @@ def command(a, b, everything, mapped, db, view):
             measures.compare(session, [pair])
     missing = [models.tell_missing(model) for model in (first, second)]
     return int(bool(different) or any(missing))
+
+
+command.columns = [column if isinstance(column, str) else column[0] for column in CHANGES]

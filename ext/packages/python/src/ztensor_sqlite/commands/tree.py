@@ -1,9 +1,11 @@
 """`ztensor-sql tree`"""
+import os
 import sys
 
 import click
 
 from .. import models, output
+from ..sources import Source
 from . import options
 
 COLUMNS = ["module", "copies", "tensors", "parameters", ("bytes", output.BYTES), "share", "types", ("shape", output.JSON)]
@@ -24,7 +26,7 @@ def command(model, depth, tensors, unfold, view):
     from ..modules import Tensor, tree
 
     session = view.session()
-    found = models.one(session, model)
+    found = models.one(session, Source(model).text)
     rows = tree([Tensor(*tensor[1:]) for tensor in models.tensors(session, found)], depth, tensors, not unfold)
     is_table = view.form is None and sys.stdout.isatty()
     view.show(COLUMNS, (_cells(row, found.name, is_table) for row in rows))
@@ -35,7 +37,10 @@ def _cells(row, name, is_table):
     """A row; on a terminal, a module is indented and has only its own part of the name."""
     module, copies, share = row.module or name, row.copies, row.share
     if is_table:
-        module = "  " * row.level + (row.label if row.level else name)
+        module = "  " * row.level + (row.label if row.level else os.path.basename(name))
         copies = copies if copies > 1 else None
         share = f"{100 * share:.1f} %".rjust(7)
     return module, copies, row.tensors, row.parameters, row.bytes, share, " ".join(row.types), row.shape
+
+
+command.columns = [column if isinstance(column, str) else column[0] for column in COLUMNS]
