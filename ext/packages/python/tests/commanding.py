@@ -72,8 +72,8 @@ def on_terminal(command, *arguments, status=0):
 class Server:
     """`serve`, until the end of a with statement."""
 
-    def __init__(self, command, *arguments):
-        self.log = command.directory / "log"
+    def __init__(self, command, *arguments, log=None):
+        self.log = log or command.directory / "log"
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(command.words(["serve", *arguments, "--port", "0"]), stdout=subprocess.PIPE, stderr=log,
                                             text=True, cwd=command.directory, env=command.variables)

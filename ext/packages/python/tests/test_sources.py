@@ -9,8 +9,8 @@ import time
 
 import numpy as np
 import pytest
-from commanding import GOLDEN, Command
-from tensor_files import floats, gguf, quantized, safetensors
+from commanding import GOLDEN, Command, Server
+from tensor_files import floats, safetensors
 
 TENSOR_COMMANDS = {"ls": (), "stats": (), "check": (), "export": ("w", "out.npy")}
 
@@ -93,6 +93,7 @@ def test_a_model_in_several_files_is_one(command, sharded, tmp_path):
     for words in (["sharded"], ["sharded/model.safetensors.index.json"], sorted(sharded.glob("*.safetensors")), ["sharded/*.safetensors"]):
         rows = command.json("stats", *words)
         assert [(row["object"], row["max"]) for row in rows] == [("layer.1", 2), ("layer.2", 2)] and "path" not in rows[0]
+        assert command.json("tree", *words)[0]["tensors"] == 2
         command("export", *words, "layer.2", "w2.npy")
         assert np.load(tmp_path / "w2.npy").tolist() == [2, 2]
     assert "did you mean 'layer.2' or 'layer.1'?" in command.refused("export", "sharded", "layer.3", "out.npy")
@@ -259,6 +260,17 @@ def test_a_catalog_is_put_into_no_folder_that_it_describes(command, runs, tmp_pa
     assert sorted(folder.rglob("*")) == before
     assert [path.name.partition("-")[0] for path in sorted((tmp_path / "state" / "ztensor-sqlite").iterdir())] == ["1", "catalog", "runs"]
     assert (tmp_path / "state" / "ztensor-sqlite").stat().st_mode & 0o777 == 0o700
+
+
+def test_nor_does_serve_put_one_there(command, runs, tmp_path):
+    """Its catalog is the one that `catalog` makes of the same sources."""
+    before = sorted((tmp_path / "runs").rglob("*"))
+    command.directory = tmp_path / "runs"
+    _, err = command("catalog", "1", "3")
+    with Server(command, "3", "1", "--quick", log=tmp_path / "log") as server:
+        assert server.get("/-/ztensor")[0] == 200
+    assert err == "catalog: {}\n".format(*(tmp_path / "state" / "ztensor-sqlite").glob("*.db"))
+    assert sorted((tmp_path / "runs").rglob("*")) == before
 
 
 def test_it_is_put_where_it_is_told(command, runs, tmp_path):

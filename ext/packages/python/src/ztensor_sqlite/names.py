@@ -21,7 +21,7 @@ def find(session, source, name):
 
 def refuse(session, source, name, model=None):
     """Say that there is no such tensor, and which one may have been meant."""
-    if model and len(model.files) == 1:
+    if model and len(model.files) == 1 and not model.missing:
         session.run(f"SELECT zt_dense({source.sql}, {quote(name)}, 'f32', 0, 0)")   # Its error says so
     names = [found for found, in session.run(f"SELECT DISTINCT object FROM zt_objects({source.sql}, 'skip') LIMIT {MOST}")]
     near = difflib.get_close_matches(name, names, 2)

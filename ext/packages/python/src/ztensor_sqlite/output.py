@@ -136,8 +136,8 @@ def _show_words(columns, rows):
 
 # ---- Tables on a terminal. Not rich's, which takes longer to import than to read a file
 
-# Columns of a terminal that a text keeps at least: at first, and if nothing else helps
-LEAST = {PATH: (16, 8), MESSAGE: (32, 16), TEXT: (12, 8), JSON: (12, 8), COUNTS: (12, 8)}
+# Columns of a terminal that a text keeps at least: at first, if numbers with fewer digits do not help, and if there are no columns to spare
+LEAST = {PATH: (16, 8, 4), MESSAGE: (32, 16, 8), TEXT: (12, 8, 4), JSON: (12, 8, 4), COUNTS: (12, 8, 4)}
 
 
 def _show_table(columns, rows):
@@ -180,15 +180,16 @@ def _fitted(columns, rows, width):
         cells = [[_cell(row[i], columns[i][1], digits) for i in shown] for row in rows]
         natural = [max(map(cell_width, column)) for column in zip([columns[i][0] for i in shown], *cells)]
         kinds = [None if all(isinstance(row[i], (int, float, type(None))) for row in rows) else columns[i][1] or TEXT for i in shown]
-        widths = _shrunk(natural, kinds, width - len(GAP) * (len(shown) - 1), digits == 6)
+        room = width - len(GAP) * (len(shown) - 1)
+        widths = _shrunk(natural, kinds, room, (0,) if digits == 6 else (0, 1))
         if widths:
             break
         if digits == 6:
             digits = 4
             continue
         last = max((i for i in shown[1:] if columns[i][1] not in (PATH, MESSAGE, SEVERITY)), default=None)
-        if last is None:   # Nothing is left that could be spared
-            widths = natural
+        if last is None:
+            widths = _shrunk(natural, kinds, room, (2,)) or natural
             break
         hidden.add(last)
     for line in cells:
@@ -198,9 +199,9 @@ def _fitted(columns, rows, width):
     return cells, widths, hidden
 
 
-def _shrunk(natural, kinds, room, at_first):
-    """Widths of columns that take this room at most, or None."""
-    for step in (0,) if at_first else (0, 1):
+def _shrunk(natural, kinds, room, steps):
+    """Widths of columns that take this room at most, with the first of these steps of LEAST that makes it possible, or None."""
+    for step in steps:
         widths = list(natural)
         least = [min(w, LEAST[kind][step]) if kind in LEAST else w for w, kind in zip(natural, kinds)]
         while sum(widths) > room:

@@ -1,5 +1,6 @@
 """`ztensor-sql serve` brings a collection's catalog up to date. Datasette then shows it, on this machine only."""
 import contextlib
+import functools
 import os
 import pathlib
 import signal
@@ -71,7 +72,8 @@ def update(sources, path, quick, show):
         places.make_room(path)
     session = Session(path, show)
     catalog.prepare(session)
-    rows = catalog.refresh(session, sources, Progress)
+    progress = functools.partial(Progress, session=session)
+    rows = catalog.refresh(session, sources, progress)
     for source, files, *_ in rows:
         if not files:
             raise Trouble(f"{source}: there is no tensor file")
@@ -80,8 +82,8 @@ def update(sources, path, quick, show):
     if not quick:
         for name in ("fingerprint", "check"):
             for host in catalog.hosts(session):
-                catalog.second_pass(session, name, host, Progress)
-        catalog.measure(session, Progress)
+                catalog.second_pass(session, name, host, progress)
+        catalog.measure(session, progress)
     session.connection.close()
 
 

@@ -41,7 +41,9 @@ class Source:
         if not found:
             raise Trouble(f"{self}: there is no tensor file")
         (word, *rest) = self.words
-        return not rest and len(found) == 1 and (found[0] == word or word.startswith(("file:", "~")))
+        if rest or len(found) > 1:
+            return False
+        return found[0] == word or word.startswith("file:") or word.startswith("~") and not os.path.isdir(os.path.expanduser(word))
 
     def model(self, session):
         """The models.Model that the source is, whose files it names from then on; or None if it is several."""
@@ -126,7 +128,7 @@ def _copy(word, stream, name):
     directory = _removed_at_the_end(tempfile.mkdtemp(prefix="ztensor-"))
     path = os.path.join(directory, name)
     try:
-        with open(path, "wb") as file, Progress(word, unit="bytes") as bar:
+        with open(path, "wb") as file, Progress(word, unit="bytes", delay=0.5) as bar:
             while part := stream.read(CHUNK):
                 file.write(part)
                 bar.advance(len(part))

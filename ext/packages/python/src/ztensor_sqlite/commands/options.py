@@ -28,8 +28,10 @@ def complete_column(context, option, begun):
 
 def complete_name(context, option, begun):
     """Names of tensors in the files that have been named before. A name that a shell could take for something else is not among them."""
-    words = [word for given in context.params.values() for word in (given if isinstance(given, tuple) else (given,))]
-    paths = [word for word in words if isinstance(word, str) and os.path.isfile(word)]
+    from click.shell_completion import split_arg_string
+
+    # An option without its value keeps click from parsing the arguments before it
+    paths = [word for word in split_arg_string(os.environ.get("COMP_WORDS", "")) if os.path.isfile(word)]
     try:
         session = Session()
         found = [name for path in dict.fromkeys(paths)
@@ -112,7 +114,8 @@ class View:
         """SQL that is true for the selected names."""
         if self.name is None:
             return "1"
-        return f"{name} {'GLOB' if self._is_pattern() else '='} {quote(self.name)}"
+        alone = f"{name} = {quote(self.name)}"
+        return f"({alone} OR {name} GLOB {quote(self.name)})" if self._is_pattern() else alone
 
     def _is_pattern(self):
         return bool(set(self.name) & set("*?["))

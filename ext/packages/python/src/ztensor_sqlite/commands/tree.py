@@ -12,21 +12,21 @@ COLUMNS = ["module", "copies", "tensors", "parameters", ("bytes", output.BYTES),
 
 
 @click.command("tree")
-@click.argument("model")
+@click.argument("words", nargs=-1, required=True, metavar="MODEL", type=click.Path())
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Only N levels below the model.")
 @click.option("-t", "--tensors", is_flag=True, help="List the tensors, too, and not only the modules that they are in.")
 @click.option("--unfold", is_flag=True, help="List each of several modules that are alike.")
 @options.form
-def command(model, depth, tensors, unfold, view):
+def command(words, depth, tensors, unfold, view):
     """Show a model's modules with their parameters, bytes, and share of the bytes. Status 1 if a part of the model is not there.
 
-    A MODEL is a file, a folder that holds one model, an index (*.index.json), or a pattern of its files. Modules that are alike are
+    A MODEL is a file, a folder that holds one model, an index (*.index.json), its files, or a pattern of them. Modules that are alike are
     one line, such as layers.[0-31], with the sums of all of them.
     """
     from ..modules import Tensor, tree
 
     session = view.session()
-    found = models.one(session, Source(model).text)
+    found = models.one(session, Source(*words).text)
     rows = tree([Tensor(*tensor[1:]) for tensor in models.tensors(session, found)], depth, tensors, not unfold)
     is_table = view.form is None and sys.stdout.isatty()
     view.show(COLUMNS, (_cells(row, found.name, is_table) for row in rows))
