@@ -17,7 +17,8 @@ __all__ = ["LoadError", "connect", "load", "loadable_path", "sql_path"]
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _LIBRARY = {"win32": "ztensor.dll", "darwin": "ztensor.dylib"}.get(sys.platform, "ztensor.so")
-_ENTRY_POINTS = {"files": "sqlite3_ztensor_init", "blobs": "sqlite3_ztensor_nofs_init", "remote": "sqlite3_ztensor_remote_init"}
+_ENTRY_POINTS = {"files": "sqlite3_ztensor_init", "blobs": "sqlite3_ztensor_nofs_init", "remote": "sqlite3_ztensor_remote_init",
+                 "write": "sqlite3_ztensor_write_init"}
 
 
 class LoadError(Exception):
@@ -43,10 +44,10 @@ def sql_path():
     return _find("sql")
 
 
-def connect(database=":memory:", files=True, remote=False, **options):
+def connect(database=":memory:", files=True, remote=False, write=False, **options):
     """A connection with the extension. It is of sqlite3, or of apsw if Python's sqlite3 cannot load extensions.
 
-    `files` and `remote` are those of load(). `options` go to sqlite3.connect() or apsw.Connection().
+    `files`, `remote` and `write` are those of load(). `options` go to sqlite3.connect() or apsw.Connection().
     """
     import sqlite3
 
@@ -60,26 +61,31 @@ def connect(database=":memory:", files=True, remote=False, **options):
                             "pip install 'ztensor-sqlite[apsw]'") from None
         conn = apsw.Connection(os.fspath(database), **options)
     try:
-        load(conn, files, remote)
+        load(conn, files, remote, write)
     except BaseException:
         conn.close()
         raise
     return conn
 
 
-def load(conn, files=True, remote=False):
+def load(conn, files=True, remote=False, write=False):
     """Load the extension into a connection of sqlite3, apsw or SQLAlchemy. A second call changes nothing.
 
     For an SQLAlchemy engine, it is loaded into each connection that the engine opens from then on. With files=False, the tables and
     functions take only BLOBs, and no path is opened. Use it if the SQL is not trusted. With remote=True, sources may be URLs of https,
-    s3 and hf, too. The environment variable ZTENSOR_REMOTE says which of them may be reached.
+    s3 and hf, too. The environment variable ZTENSOR_REMOTE says which of them may be reached. With write=True, there is the table
+    zt_writer, which writes files.
     """
     if remote and not files:
         raise ValueError("remote sources are read where files are: remote=True needs files=True")
+    if write and not files:
+        raise ValueError("files are written where they are read: write=True needs files=True")
     if _is_of(conn, "sqlalchemy"):
-        _load_sqlalchemy(conn, files, remote)
+        _load_sqlalchemy(conn, files, remote, write)
     elif _is_of(conn, "sqlite3") or _is_of(conn, "apsw"):
         _load_sqlite(conn, _ENTRY_POINTS["remote" if remote else "files" if files else "blobs"])
+        if write:
+            _load_sqlite(conn, _ENTRY_POINTS["write"])
     else:
         raise TypeError(f"a connection of sqlite3, apsw or SQLAlchemy is needed, not {type(conn).__qualname__}")
 
@@ -88,14 +94,14 @@ def _is_of(conn, package):
     return any(c.__module__.split(".")[0] == package for c in type(conn).__mro__)
 
 
-def _load_sqlalchemy(conn, files, remote):
+def _load_sqlalchemy(conn, files, remote, write):
     import sqlalchemy
 
     if isinstance(conn, sqlalchemy.engine.Engine):
-        sqlalchemy.event.listen(conn, "connect", lambda opened, record: load(opened, files, remote))
+        sqlalchemy.event.listen(conn, "connect", lambda opened, record: load(opened, files, remote, write))
     elif isinstance(conn, sqlalchemy.engine.Connection):
         pooled = conn.connection
-        load(getattr(pooled, "driver_connection", None) or pooled.dbapi_connection, files, remote)
+        load(getattr(pooled, "driver_connection", None) or pooled.dbapi_connection, files, remote, write)
     else:
         raise TypeError(f"an engine or a connection of SQLAlchemy is needed, not {type(conn).__qualname__}")
 
