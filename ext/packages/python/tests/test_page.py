@@ -166,7 +166,7 @@ def test_two_models_side_by_side(server, model):
 def test_duplicates_and_what_they_waste(server, home):
     html = server.get(home + "/duplicates")[2]
     said = text(html)
-    assert "models/copy.safetensors models/first.safetensors 2 safetensors 1.54 kB 1.54 kB" in said
+    assert "models/copy.safetensors models/first.safetensors 2 2 safetensors 1.54 kB 1.54 kB" in said
     wasted = sqlite3.connect(server.database).execute("SELECT count(*), sum(spare_bytes) FROM duplicates").fetchone()
     assert f"contents with copies {wasted[0]}" in said and f"wasted in all {wasted[1] / 1000:.3g} kB" in said
     (digest,) = sqlite3.connect(server.database).execute("SELECT digest FROM copies WHERE path LIKE '%/models/copy.safetensors' LIMIT 1").fetchone()

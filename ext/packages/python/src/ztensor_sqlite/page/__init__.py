@@ -6,17 +6,19 @@ them comes from other servers.
 import functools
 import hmac
 import pathlib
+import sqlite3
 from urllib.parse import parse_qsl, urlencode
 
 import jinja2
 from datasette import Response, hookimpl
-from datasette.utils import tilde_decode, tilde_encode
+from datasette.utils import sqlite_timelimit, tilde_decode, tilde_encode
 
 from . import charts, downloads, filters, words
 from .address import Parameters
 from .queries import compare, duplicates, findings, model, models, overview, search, shared
 from .tables import Table
 
+LONGEST = 60   # Seconds that a page may take
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -37,7 +39,7 @@ def render(template, **context):
 
 
 def problem(message, status):
-    return Response.html(environment().get_template("problem.html").render(message=message, title="Not found" if status == 404 else "Error"),
+    return Response.html(environment().get_template("problem.html").render(message=message, title="Not found" if status == 404 else "No answer" if status == 503 else "Error"),
                          status=status, headers=HEADERS)
 
 
@@ -74,14 +76,20 @@ def view(template, question):
         form = parameters.text("as")
 
         def ask(connection):
-            context = question(connection, parameters, **named)
-            tables = tables_of(context, parameters)
-            if not form:
-                for table in tables.values():
-                    table.read(connection)
-            return context, tables, shared.roots(connection)
+            with sqlite_timelimit(connection, 1000 * LONGEST):
+                context = question(connection, parameters, **named)
+                tables = tables_of(context, parameters)
+                if not form:
+                    for table in tables.values():
+                        table.read(connection)
+                return context, tables, shared.roots(connection)
 
-        context, tables, roots = await datasette.databases[name].execute_fn(ask)
+        try:
+            context, tables, roots = await datasette.databases[name].execute_fn(ask)
+        except sqlite3.OperationalError as error:
+            if "interrupted" not in str(error):
+                raise
+            return problem(f"The catalog gave no answer within {LONGEST} seconds. A narrower filter may be faster.", 503)
         table = tables.get(parameters.text("table"))
         if context is None or form and (table is None or form not in downloads.FORMS):
             return problem("The catalog has no such thing.", 404)

@@ -34,12 +34,12 @@ def _severity(value):
 KINDS = {
     "text": Kind(lambda v: words.shown(v, 300), filter=filters.text, first=""),
     "long": Kind(lambda v: words.shown(v, 2000), "value", filters.text, ""),
-    "path": Kind(None, filter=filters.text, first=""),       # Shortened by the page
+    "path": Kind(None, "name", filter=filters.text, first=""),       # Shortened by the page
     "when": Kind(words.plain, "when", filters.text),
     "severity": Kind(_severity, filter=filters.equal, first=""),
     "number": Kind(words.number, "n", filters.number),
     "large": Kind(words.large, "n", filters.number),
-    "bytes": Kind(words.bytes_, "n", filters.number),
+    "bytes": Kind(words.bytes_, "n", filters.size),
     "brief": Kind(words.brief, "n", filters.number),
     "bins": Kind(lambda v: charts.spark(words.counts(v))),
 }
@@ -58,7 +58,7 @@ class Column:
 
     @property
     def hint(self):
-        return "> 1000" if self.filter is filters.number else ""
+        return {filters.number: "> 1000", filters.size: "> 1 GB"}.get(self.filter, "")
 
     def cell(self, row, page):
         """The cell of a row; the page has `base` and `short`."""
@@ -72,6 +72,8 @@ class Column:
         if not self.link or value is None:
             return shown
         address = self.link(row) if callable(self.link) else re.sub(r"\{(\w+)\}", lambda found: quote(str(row[found[1]]), safe=""), self.link)
+        if len(address) > 2000:   # No server takes it
+            return shown
         return Markup('<a href="{}/{}">{}</a>').format(page["base"], address, shown or "(no name)")
 
 

@@ -5,6 +5,9 @@ import json
 from ..output import plain, size
 
 
+PATH = 4096   # Longer paths are no file's
+
+
 def number(value):
     """A count, its digits in groups."""
     if value is None:
@@ -65,8 +68,8 @@ def shorter(roots):
     def short(path):
         for root, length in cut:
             if path.startswith(root + "/"):
-                return plain(path[length:])
-        return plain(path)
+                return shown(path[length:], PATH)
+        return shown(path, PATH)
     return short
 
 

@@ -13,20 +13,24 @@ CONTENTS = """
     SELECT d.object AS tensor, d.type, d.length AS bytes, d.copies, d.files, d.spare_bytes AS spare, d.evidence, d.first_path, d.last_path, d.digest
     FROM duplicates AS d"""
 
-# The bytes of a model are those of its files and of the other files that hold its tensors. Other files that several copies share are not
-# wasted.
+# Copies are places: several names of one file are one. The bytes of a model are those of its files and of the other files that hold its
+# tensors. Other files that several copies share are not wasted.
 MODELS = f"""
-    WITH same AS (
-      SELECT s.fingerprint, s.path, s.file, s.container, s.size, row_number() OVER (PARTITION BY s.fingerprint ORDER BY s.path) AS number,
-             s.size + (SELECT coalesce(sum(x.size), 0) FROM external AS x WHERE x.file = s.file) AS bytes
-      FROM same_models AS s
+    WITH place AS (
+      SELECT fingerprint, min(path) AS path, file, container, size, count(*) AS names,
+             size + (SELECT coalesce(sum(x.size), 0) FROM external AS x WHERE x.file = w.file) AS bytes
+      FROM whole_models AS w WHERE fingerprint IS NOT NULL GROUP BY fingerprint, place
+    ), same AS (
+      SELECT * FROM (SELECT *, count(*) OVER copies AS copies, row_number() OVER (copies ORDER BY path) AS number FROM place
+                     WINDOW copies AS (PARTITION BY fingerprint))
+      WHERE copies > 1
     ), others AS (
       SELECT fingerprint, sum(size) AS bytes
       FROM (SELECT DISTINCT s.fingerprint, x.path, x.size FROM same AS s JOIN external AS x ON x.file = s.file) GROUP BY fingerprint
     )
-    SELECT min(s.path) AS path, count(*) AS copies, group_concat(DISTINCT s.container) AS formats, max(s.bytes) AS bytes,
+    SELECT min(s.path) AS path, count(*) AS copies, sum(names) AS names, group_concat(DISTINCT s.container) AS formats, max(s.bytes) AS bytes,
            sum(s.size) + coalesce(o.bytes, 0) - max(s.bytes) AS spare,
-           json_group_array(json_array(s.file, s.path)) FILTER (WHERE number <= {NAMES}) AS names, s.fingerprint
+           json_group_array(json_array(s.file, s.path)) FILTER (WHERE number <= {NAMES}) AS models, s.fingerprint
     FROM same AS s LEFT JOIN others AS o ON o.fingerprint = s.fingerprint GROUP BY s.fingerprint"""
 
 
@@ -34,21 +38,21 @@ def duplicates(connection, parameters):
     return {
         "title": "Duplicates", "spare": totals(connection), "kinds": kinds(connection),
         "models": Table("models with several copies", [
-            Column("names", "models", show=_names), Column("copies", kind="number"), Column("formats"), Column("bytes", "bytes of one", "bytes"),
+            Column("models", show=_models, css="name"), Column("copies", kind="number"), Column("names", kind="number"), Column("formats"), Column("bytes", "bytes of one", "bytes"),
             Column("spare", "wasted", "bytes"), Column("fingerprint", hidden=True)], MODELS, order="-spare path", kept=True, size=20, main=True),
         "contents": Table("contents with several copies", [
-            Column("tensor", link="copies?digest={digest}"), Column("type"), Column("bytes", "bytes of one", "bytes"), Column("copies", kind="number"),
+            Column("tensor", link="copies?digest={digest}", css="name"), Column("type"), Column("bytes", "bytes of one", "bytes"), Column("copies", kind="number"),
             Column("files", kind="number"), Column("spare", "wasted", "bytes"), Column("first_path", "one copy", "path"),
-            Column("last_path", "another", "path"), Column("evidence", choices=("proof", "values", "candidate")), Column("digest")],
+            Column("last_path", "another", "path"), Column("evidence", choices=("proof", "values", "candidate")), Column("digest", css="value")],
             CONTENTS, order="-spare digest", kept=True)}
 
 
-def _names(row, page):
+def _models(row, page):
     """The copies, each on its line."""
-    names = json.loads(row["names"])
-    lines = [Markup('<a href="{}/model/{}">{}</a>').format(page["base"], file, page["short"](path)) for file, path in names]
-    if row["copies"] > len(names):
-        lines.append(Markup('<a href="{}/copies?model={}">{} more</a>').format(page["base"], row["fingerprint"], row["copies"] - len(names)))
+    models = json.loads(row["models"])
+    lines = [Markup('<a href="{}/model/{}">{}</a>').format(page["base"], file, page["short"](path)) for file, path in models]
+    if row["copies"] > len(models):
+        lines.append(Markup('<a href="{}/copies?model={}">{} more</a>').format(page["base"], row["fingerprint"], row["copies"] - len(models)))
     return Markup("<br>").join(lines)
 
 
@@ -64,7 +68,7 @@ def copies(connection, parameters):
     algorithm, _, value = digest.partition(":")
     data = bytes.fromhex(value) if re.fullmatch("([0-9a-f]{2})+", value) else b""
     return _found(connection, parameters, digest, "Copies", [
-        Column("tensor", link="model/{file}/{name}"), Column("path", "file", "path", link="model/{file}"), Column("component"), FILE,
+        Column("tensor", link="model/{file}/{name}", css="name"), Column("path", "file", "path", link="model/{file}"), Column("component"), FILE,
         Column("name", hidden=True)], """
             SELECT n.name AS tensor, f.path, s.component, f.id AS file, n.id AS name
             FROM digest AS d JOIN file AS f ON f.id = d.file JOIN name AS n ON n.id = d.name JOIN storage AS s ON s.id = d.storage

@@ -13,7 +13,7 @@ REASONS = ("NaN", "infinite", "NaN and infinite", "all zero", "empty", "LoRA B i
 def findings(connection, parameters):
     return {"title": "Findings", "findings": Table("findings", [
         Column("path", "file", "path", link="model/{file}"), Column("severity", kind="severity", choices=SEVERITIES[:2]), Column("rule"),
-        Column("message", kind="long"), Column("object", "tensor"), Column("component"), FILE], """
+        Column("message", kind="long"), Column("object", "tensor", css="name"), Column("component"), FILE], """
             SELECT f.path, g.severity, g.rule, g.message, g.object, g.component, f.id AS file, g.id AS finding
             FROM finding AS g JOIN file AS f ON f.id = g.file WHERE g.severity IS NOT 'note'""",
         order="severity finding", main=True, empty="There are no findings.")}
@@ -23,7 +23,7 @@ def suspects(connection, parameters):
     """Tensors whose values are suspect, the worst first. The zero LoRA B matrices of a file are one line."""
     return {"title": "Suspect tensors", "suspects": Table("suspect tensors", [
         Column("severity", kind="severity", choices=SEVERITIES, by="rank"), Column("reason", choices=REASONS),
-        Column("object", "tensor", link=lambda row: f"model/{row['file']}/{row['name']}" if row["name"] else f"model/{row['file']}?object=lora"),
+        Column("object", "tensor", link=lambda row: f"model/{row['file']}/{row['name']}" if row["name"] else f"model/{row['file']}?object=lora", css="name"),
         Column("path", "file", "path", link="model/{file}"), Column("nans", "NaN", "number"), Column("infs", "infinite", "number"),
         Column("zeros", kind="number"), Column("elements", kind="number"), FILE, OBJECT], SUSPECTS, order="rank -nans -infs path object",
         kept=True, main=True, empty="No measured tensor has NaN, infinities, or only zeros.")}
@@ -48,17 +48,17 @@ SUSPECTS = f"""
 
 def unreadable(connection, parameters):
     return {"title": "Unreadable files", "unreadable": Table("unreadable files", [
-        Column("path", "file", "path", link="model/{file}"), Column("kind"), Column("bytes", kind="bytes"), Column("modified", kind="when"),
-        Column("error", "why", "long"), FILE], """
-            SELECT f.path, f.error_kind AS kind, f.size AS bytes, datetime(f.mtime, 'unixepoch') AS modified, f.error, f.id AS file
+        Column("path", "file", "path", link="model/{file}"), Column("error", "why", "long"), Column("kind"), Column("bytes", kind="bytes"),
+        Column("modified", kind="when"), FILE], """
+            SELECT f.path, f.error, f.error_kind AS kind, f.size AS bytes, datetime(f.mtime, 'unixepoch') AS modified, f.id AS file
             FROM troubles AS t JOIN file AS f ON f.id = t.file WHERE t.trouble = 'broken'""",
         order="path", main=True, empty="All files can be read, but for those of formats that are not read.")}
 
 
 def unsupported(connection, parameters):
     return {"title": "Unsupported files", "unsupported": Table("unsupported files", [
-        Column("path", "file", "path", link="model/{file}"), Column("bytes", kind="bytes"), Column("modified", kind="when"),
-        Column("error", "why", "long"), FILE], """
-            SELECT f.path, f.size AS bytes, datetime(f.mtime, 'unixepoch') AS modified, f.error, f.id AS file
+        Column("path", "file", "path", link="model/{file}"), Column("error", "why", "long"), Column("bytes", kind="bytes"),
+        Column("modified", kind="when"), FILE], """
+            SELECT f.path, f.error, f.size AS bytes, datetime(f.mtime, 'unixepoch') AS modified, f.id AS file
             FROM troubles AS t JOIN file AS f ON f.id = t.file WHERE t.trouble = 'unsupported'""",
         order="path", main=True, empty="There are none.")}

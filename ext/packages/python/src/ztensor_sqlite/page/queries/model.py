@@ -104,7 +104,7 @@ VALUES = [Column("min", kind="brief"), Column("max", kind="brief"), Column("mean
 
 def _tensors(files, of):
     return Table("tensors", [
-        Column("object", "tensor", link="model/{file}/{name}"), Column("type"), Column("shape"), Column("elements", kind="number"), Column("bytes", kind="bytes"), *VALUES,
+        Column("object", "tensor", link="model/{file}/{name}", css="name"), Column("type"), Column("shape"), Column("elements", kind="number"), Column("bytes", kind="bytes"), *VALUES,
         Column("zeros", kind="number"), Column("nans", "NaN", "number"), Column("infs", "infinite", "number"), Column("error", "suspect", show=reasons), *of,
         Column("file", hidden=True), Column("name", hidden=True)], f"""
             SELECT n.name AS object, coalesce(k.type, k.dtype) AS type, s.shape, {counted("s.elements")} AS elements,
@@ -144,7 +144,7 @@ def tensor(connection, parameters, file, name):
             SELECT component, severity, rule, message FROM finding WHERE file = ? AND object = ? AND severity IS NOT 'note'
             ORDER BY severity, id""", file, this["object"]),
         "copies": Table("the same values elsewhere", [
-            Column("tensor", link="model/{file}/{name}"), Column("path", "file", "path", link="model/{file}"), Column("file", hidden=True), Column("name", hidden=True)], """
+            Column("tensor", link="model/{file}/{name}", css="name"), Column("path", "file", "path", link="model/{file}"), Column("file", hidden=True), Column("name", hidden=True)], """
                 SELECT n.name AS tensor, f.path, f.id AS file, n.id AS name
                 FROM fingerprint AS p JOIN file AS f ON f.id = p.file JOIN name AS n ON n.id = p.name
                 WHERE p.fingerprint = :fingerprint AND NOT (p.file = :file AND p.name = :name)""",

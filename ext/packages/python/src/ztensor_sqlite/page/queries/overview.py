@@ -1,4 +1,6 @@
 """The overview of a collection: first what to act on, then what there is."""
+from markupsafe import Markup
+
 from .. import charts
 from ..tables import Column, Kept, Table
 from . import duplicates, findings
@@ -21,11 +23,11 @@ def overview(connection, parameters):
         "types": Table("bytes by type", [
             Column("type"), Column("tensors", kind="number"), Column("bytes", kind="bytes"), share()], """
                 SELECT coalesce(type, dtype, 'not known') AS type, sum(objects) AS tensors, sum(bytes) AS bytes, round(sum(percent), 2) AS percent
-                FROM dtype_totals GROUP BY 1""", order="-bytes type", kept=True, size=20, css="narrow"),
+                FROM dtype_totals GROUP BY 1""", order="-bytes type", kept=True, size=30, css="narrow"),
         "formats": Table("formats and their versions", [
             Column("format"), Column("version"), Column("files", kind="number"), Column("tensors", kind="number"), Column("bytes", kind="bytes")], """
                 SELECT container AS format, version, files, objects AS tensors, stored_bytes AS bytes FROM generations""",
-            order="-files format version", kept=True, size=20, css="narrow"),
+            order="-files format version", kept=True, size=30, css="narrow"),
         "rules": Table("findings by rule", [
             Column("rule", link="findings?rule={rule}"), Column("severity", kind="severity", choices=findings.SEVERITIES[:2]),
             Column("findings", kind="number"), Column("files", kind="number")], """
@@ -46,7 +48,12 @@ def overview(connection, parameters):
 
 def share(name="percent"):
     """A column with a bar."""
-    return Column(name, "share", "number", css="chart", show=lambda row, page: charts.bar((row[name] or 0) / 100, f"{row[name] or 0:.1f} %"))
+    return Column(name, "share", "number", css="chart", show=lambda row, page: _share(row[name] or 0))
+
+
+def _share(percent):
+    said = f"{percent:.1f} %"
+    return Markup('<div class="share">{}<span>{}</span></div>').format(charts.bar(percent / 100, said), said)
 
 
 def _totals(connection):

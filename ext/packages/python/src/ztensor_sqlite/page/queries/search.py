@@ -24,7 +24,7 @@ FEW = 100_000
 def tensors(connection, parameters):
     by_names = parameters.text("sort").removeprefix("-") in ("", "object") or _are_few(connection, parameters.text("object"))
     return {"title": "Tensors", "tensors": Table("tensors of all models", [
-        Column("object", "tensor", link="model/{file}/{name}"), Column("path", "file", "path", link="model/{file}"), Column("type"), Column("shape"),
+        Column("object", "tensor", link="model/{file}/{name}", css="name"), Column("path", "file", "path", link="model/{file}"), Column("type"), Column("shape"),
         Column("elements", kind="number"), Column("bytes", kind="bytes"), *VALUES, Column("zeros", kind="number"), Column("nans", "NaN", "number"),
         Column("infs", "infinite", "number"), Column("error", "suspect", show=reasons), Column("file", hidden=True), Column("name", hidden=True)],
         TENSORS.format(BY_NAMES if by_names else BY_FILES), order="object path", main=True, keys=("file", "name"), by_keys=TENSORS.format(BY_FILES))}

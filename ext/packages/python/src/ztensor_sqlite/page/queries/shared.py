@@ -1,11 +1,6 @@
-"""What the queries of all pages share: rows as dictionaries, sheets of long lists, and results that are kept."""
-import os
-import re
+"""What the queries of all pages share: rows as dictionaries, and results that are kept."""
 
 from ...catalog import APPLICATION
-
-SHEET = 100
-
 
 def is_catalog(connection):
     """Whether a database is a catalog with all tables of the page."""
@@ -24,15 +19,6 @@ def rows(connection, sql, *values):
 def one(connection, sql, *values):
     found = rows(connection, sql, *values)
     return found[0] if found else None
-
-
-def sheet(connection, parameters, sql, *values, size=SHEET):
-    """A sheet of a list, and the addresses of the next and the previous sheet."""
-    first = parameters.count("from")
-    found = rows(connection, f"{sql} LIMIT {size + 1} OFFSET {first}", *values)
-    return {"rows": found[:size], "first": first,
-            "before": parameters.other(**{"from": max(0, first - size) or None}) if first else None,
-            "after": parameters.other(**{"from": first + size}) if len(found) > size else None}
 
 
 kept = {}
@@ -61,20 +47,9 @@ def counted(column):
     return f"CASE typeof({column}) WHEN 'blob' THEN CAST({column} AS TEXT) ELSE {column} END"
 
 
-def pattern(text):
-    """The LIKE pattern that finds a text anywhere. A text longer than SQLite's limit gives NULL, which finds nothing."""
-    made = "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
-    return made if len(made.encode()) <= 50_000 else None
-
-
 def roots(connection):
     """The directories of its collections."""
     return [path for path, in connection.execute("SELECT DISTINCT path FROM root")]
-
-
-def with_shares(found, key="bytes"):
-    total = sum(row[key] or 0 for row in found) or 1
-    return [{**row, "share": (row[key] or 0) / total} for row in found]
 
 
 FILE = """SELECT f.*, h.name AS host_name, a.id AS architecture, a.objects, a.parameters, l.components,
