@@ -356,7 +356,8 @@ deb:                                ## build build/packages/dist/*.deb, the pack
 test-spark: all                     ## test the Python package in a Spark cluster of this machine, also while an executor is killed
 	@PYTHON='$(PYTHON)' sh tests/spark/run.sh
 
-PAGE_TESTS = $(addprefix ext/packages/python/tests/test_,collection.py models.py tree.py command.py page.py)
+PAGE_TESTS = $(addprefix ext/packages/python/tests/test_,collection.py models.py tree.py diff.py convert.py check.py remote_models.py \
+  every_file.py command.py sources.py options.py terminal.py page.py)
 test-page: all                      ## test the command ztensor-sql and its page
 	$(PYTHON) -m pytest -q -p no:cacheprovider $(PAGE_TESTS)
 

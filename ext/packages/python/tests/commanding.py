@@ -20,7 +20,8 @@ class Command:
     def __init__(self, directory, more=(), name="command"):
         self.python = environment(name, *PACKAGES, *more).python
         self.directory = directory
-        self.variables = {**os.environ, "PYTHONPATH": str(SOURCES), "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"}
+        self.variables = {**os.environ, "PYTHONPATH": str(SOURCES), "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8",
+                          "XDG_STATE_HOME": str(directory / "state"), "XDG_CACHE_HOME": str(directory / "cache")}
 
     def words(self, arguments):
         return [self.python, "-m", "ztensor_sqlite", *map(os.fsencode, map(str, arguments))]
@@ -72,8 +73,8 @@ def on_terminal(command, *arguments, status=0):
 class Server:
     """`serve`, until the end of a with statement."""
 
-    def __init__(self, command, *arguments):
-        self.log = command.directory / "log"
+    def __init__(self, command, *arguments, log=None):
+        self.log = log or command.directory / "log"
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(command.words(["serve", *arguments, "--port", "0"]), stdout=subprocess.PIPE, stderr=log,
                                             text=True, cwd=command.directory, env=command.variables)

@@ -146,3 +146,32 @@ def test_indexes_that_cannot_be_used(session, tmp_path, text, error):
     assert models.read_index(str(path)) == Index({}, error=error)
     safetensors(tmp_path / "a.safetensors", {"w": floats(1)})
     assert models.one(session, str(tmp_path)).files == (str(tmp_path / "a.safetensors"),)
+
+
+def test_names_of_indexes(session, tmp_path):
+    for name in ("model.safetensors.index.fp16.json", "pytorch_model.bin.index.json"):
+        safetensors(tmp_path / name / "part.safetensors", {"w": floats(1)})
+        (tmp_path / name / name).write_text(json.dumps({"weight_map": {"w": "part.safetensors"}}))
+        assert models.one(session, str(tmp_path / name)).index == str(tmp_path / name / name)
+    (tmp_path / "other").mkdir()
+    safetensors(tmp_path / "other" / "w.safetensors", {"w": floats(1)})
+    (tmp_path / "other" / "search.index.json").write_text("{}")   # Of another program
+    assert models.survey(session, str(tmp_path / "other"))[1] == {}
+
+
+def test_an_index_of_files_that_were_not_fetched_is_no_model(session, collection, tmp_path):
+    shutil.copytree(collection / parts.SHARDED, tmp_path / "m")
+    shutil.copy(collection / parts.SHARDED_BIN / "pytorch_model.bin.index.json", tmp_path / "m")
+    assert models.one(session, str(tmp_path / "m")).index == str(tmp_path / "m" / "model.safetensors.index.json")
+
+
+def test_the_model_in_a_folder_and_not_those_below_it(session, tmp_path):
+    for name in ("model.safetensors", "original/consolidated.safetensors", "onnx/model.safetensors"):
+        safetensors(tmp_path / "m" / name, {"w": floats(1)})
+    for source in (tmp_path / "m", f"{tmp_path}/m/"):
+        assert models.one(session, str(source)).name == str(tmp_path / "m" / "model.safetensors")
+    os.remove(tmp_path / "m" / "model.safetensors")
+    with pytest.raises(Trouble, match="there are 2 models in it"):
+        models.one(session, str(tmp_path / "m"))
+    os.remove(tmp_path / "m" / "onnx" / "model.safetensors")
+    assert models.one(session, str(tmp_path / "m")).name.endswith("original/consolidated.safetensors")

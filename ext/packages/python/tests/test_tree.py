@@ -71,8 +71,9 @@ def test_layers_of_other_types_are_not_folded_with_the_rest(command, tmp_path):
 def test_csv_and_a_terminal(command):
     lines = command("tree", "hub/globex/tiny-gpt2", "--csv", "--depth", 1)[0].split("\r\n")
     assert lines[0] == "module,copies,tensors,parameters,bytes,share,types,shape" and lines[1].startswith("hub/globex/tiny-gpt2/model.safetensors,1,28,28032,56064,1.0,bf16,")
+    command.variables["COLUMNS"] = "120"
     shown = on_terminal(command, "tree", "hub/globex/tiny-gpt2", "--depth", 1)
-    assert [line.split() for line in shown[2:4]] == [["hub/globex/tiny-gpt2/model.safetensors", "28", "28032", "56.1", "kB", "100.0", "%", "bf16"],
+    assert [line.split() for line in shown[2:4]] == [["model.safetensors", "28", "28032", "56.1", "kB", "100.0", "%", "bf16"],
                                                      ["wte", "1", "2048", "4.1", "kB", "7.3", "%", "bf16"]]
     assert shown[3].startswith("  wte ")
 

@@ -13,7 +13,8 @@ from . import LoadError, output
 from .session import Session, Trouble
 
 # The subcommands in the order of --help: {name: module of commands/}
-COMMANDS = {name: name for name in ("ls", "tree", "stats", "check", "diff", "export", "catalog", "merge", "serve", "shell")}
+COMMANDS = {name: name for name in ("ls", "tree", "stats", "check", "diff", "export", "convert", "migrate", "catalog", "merge", "serve", "shell",
+                                     "completion")}
 
 
 class Commands(click.Group):
@@ -36,10 +37,11 @@ def cli(context, remote):
     TFLite, TensorFlow, MATLAB, msgpack, and archives of these).
 
     A SOURCE is a file, a directory, a pattern such as 'models/**/*.gguf', or a JSON array of these. A directory stands for all
-    tensor files below it.
+    tensor files below it. `-` is stdin: it and other pipes are copied into a temporary file. With --remote, a URL of https, s3
+    or hf is a SOURCE, too.
 
     Status: 0 if all is well; 1 if there is a finding (an error of check, a difference of diff, an unreadable file); 2 if the
-    question cannot be answered.
+    question cannot be answered, such as that of a folder without tensor files.
     """
     Session.remote = remote
     if context.invoked_subcommand is None:
@@ -80,7 +82,8 @@ def main(arguments=None):
 def fail(message):
     message = " ".join(str(message).split("\n"))
     if "sqlite3_ztensor_remote_init" in message and not Session.remote:
-        message += " (here: ztensor-sql --remote)"
+        url = message.removeprefix("ztensor: ").partition(": a URL of scheme")[0]
+        message = f"{url}: this is a URL, and nothing is sent unless --remote is given: `ztensor-sql --remote ls {url}` opens it"
     try:
         print("ztensor-sql: " + output.plain(message), file=sys.stderr)
     except OSError:   # Only the status reports the failure then

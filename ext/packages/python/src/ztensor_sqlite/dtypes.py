@@ -43,14 +43,14 @@ def canonical(name):
     return CANONICAL.get(plain)
 
 
-def similar(name):
-    """The end of a message about an unknown name."""
+def similar(name, among=SPELLINGS):
+    """The end of a message about an unknown name. `among` are the types that would do."""
     plain = name.strip().lower()
     if plain in AMBIGUOUS:
         return f"'{name}' may mean several types: {AMBIGUOUS[plain]}"
-    near = difflib.get_close_matches(plain, CANONICAL, 2, 0.6)
-    near = list(dict.fromkeys(CANONICAL[spelling] for spelling in near))
-    return f"'{name}' is no type" + (f"; did you mean {' or '.join(near)}?" if near else f": {', '.join(SPELLINGS)}")
+    near = difflib.get_close_matches(plain, CANONICAL, 3)
+    near = list(dict.fromkeys(CANONICAL[spelling] for spelling in near if CANONICAL[spelling] in among))
+    return f"'{name}' is no type" + (f"; did you mean {' or '.join(near)}?" if near else f": {', '.join(among)}")
 
 
 def condition(name):

@@ -2,7 +2,7 @@
 
 A model is a file, or several files that belong together by one of these rules:
 
-- An index beside them names them: *.safetensors.index.json, pytorch_model.bin.index.json and others of the hub.
+- An index beside them names them: *.safetensors.index.json, *.bin.index.json, also with a variant: *.safetensors.index.fp16.json.
 - They are numbered: model-00001-of-00003.safetensors, or .gguf, .bin and so on. This is all that is known of remote files.
 - zTensor: model.zt names shards, which are files beside it. Those without tensors of their own belong to it.
 
@@ -18,8 +18,8 @@ from . import output
 from .dtypes import LOGICAL
 from .session import Trouble, quote
 
-INDEX = ".index.json"
-INDEX_MOST = 256 << 20   # Bytes of the largest index that is read
+INDEX = re.compile(r".*\.(safetensors|bin|pt|pth|ckpt|h5|msgpack)\.index(\.[^./]+)?\.json", re.DOTALL)
+INDEX_MOST = 64 << 20   # Bytes of the largest index that is read
 NUMBERED = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<total>\d{5})(?P<end>\.[^/]+)", re.DOTALL)
 TOTAL_MOST = 1000   # Files. A larger total in a name is no number of files
 
@@ -58,7 +58,8 @@ class Index(NamedTuple):
 # ---- From paths alone
 
 def group(paths, indexes=None, shards=None, is_there=None):
-    """The models of these paths, in their order.
+    """The models of these paths, in their order. An index none of whose files is there is no model beside one that is there: who
+    fetches a model in one format often has the index of the other one, too.
 
     `indexes`: {path of an index: Index}. `shards`: {path of a zTensor file: paths of the shards that it names, except those that have
     tensors of their own}. `is_there(path)` tells of other paths whether they exist; without it, only the given paths do.
@@ -95,6 +96,8 @@ def group(paths, indexes=None, shards=None, is_there=None):
     for path in paths:
         if path not in taken:
             add(path, [path])
+    there = {_beside(model.name, "") for model in models if model.files}
+    models = [model for model in models if model.files or _beside(model.name, "") not in there]
     return sorted(models, key=lambda model: min((order[path] for path in model.files), default=len(paths)))
 
 
@@ -117,30 +120,47 @@ def _escaped(text):
 
 def of(session, source):
     """The models of a source, in the order of their files. A file that is named is itself, even if it is one of several."""
-    if source.endswith(INDEX) and not is_remote(source) and os.path.isfile(source):   # A JSON file is no tensor file
+    return survey(session, source)[0]
+
+
+def survey(session, source):
+    """The models of a source, and {path of an index: Index} of the indexes beside their files, or in the folder that the source names."""
+    if is_index(source):   # A JSON file is no tensor file
         index = read_index(source)
-        return _local(session, filter(os.path.exists, index.files(source)), {source: index})
+        return _local(session, filter(os.path.exists, index.files(source)), {source: index}), {source: index}
     paths = [path for path, in session.run(f"SELECT path FROM zt_files({quote(source)})")]
     if paths == [source]:
-        return [Model(source, (source,))]
+        return [Model(source, (source,))], {}
     folders = dict.fromkeys(_beside(path, "") for path in paths if not is_remote(path))
     if os.path.isdir(source):   # Its index may name files none of which is there
         folders.setdefault(os.path.join(source, ""))
-    return _local(session, paths, {path: read_index(path) for folder in folders for path in _indexes_in(folder)})
+    indexes = {path: read_index(path) for folder in folders for path in _indexes_in(folder)}
+    return _local(session, paths, indexes), indexes
 
 
 def one(session, source):
-    """The only model of a source. A checkpoint's optimizer, scheduler and the like beside it are no models."""
+    """The only model of a source; of a folder, the only one in it and not in folders below. A checkpoint's optimizer, scheduler and
+    the like beside it are no models."""
     models = of(session, source)
     if not models:
         raise Trouble(f"{source}: there is no tensor file")
-    if len(models) > 1:
-        rest = [model for model in models if not COMPANIONS.fullmatch(os.path.basename(model.name))]
-        models = rest if len(rest) == 1 else models
+    folder = source.rstrip("/")
+    for chosen in (lambda model: _is_in(model, folder), lambda model: not _is_companion(model), lambda model: _is_in(model, folder) and not _is_companion(model)):
+        rest = [model for model in models if chosen(model)]
+        if len(models) > 1 and len(rest) == 1:
+            models = rest
     if len(models) > 1:
         named = ", ".join(model.name for model in models[:3]) + (", ..." if len(models) > 3 else "")
         raise Trouble(f"{source}: there are {len(models)} models in it, name one: {named}")
     return models[0]
+
+
+def _is_in(model, folder):
+    return _beside(model.name, "").rstrip("/") == folder
+
+
+def _is_companion(model):
+    return COMPANIONS.fullmatch(os.path.basename(model.name)) is not None
 
 
 def must_be_there(model):
@@ -151,9 +171,13 @@ def must_be_there(model):
 
 def lacking(model):
     """What to say of files that are not there."""
-    names = ", ".join(map(os.path.basename, model.missing[:3])) + (f" and {len(model.missing) - 3} others" if len(model.missing) > 3 else "")
     count = len(model.missing)
-    return f"{count} of its {count + len(model.files)} files {'are' if count != 1 else 'is'} missing: {names}"
+    return f"{count} of its {count + len(model.files)} files {'are' if count != 1 else 'is'} missing: {in_short(model.missing)}"
+
+
+def in_short(paths):
+    """The names of some of these files."""
+    return ", ".join(map(os.path.basename, paths[:3])) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
 
 def tell_missing(model):
@@ -163,10 +187,22 @@ def tell_missing(model):
     return int(bool(model.missing))
 
 
-def tensors(session, model):
-    """(path, name, elements, stored bytes, type, shape) of each tensor. An unreadable file is an error."""
+def tensors(session, model, *more):
+    """(path, name, elements, stored bytes, type, shape) of each tensor, and more expressions of SQL. An unreadable file is an error."""
     must_be_there(model)
-    return session.run(f"SELECT path, object, elements, stored_bytes, {LOGICAL}, shape FROM zt_objects({quote(model.source)})")
+    columns = ", ".join(("path", "object", "elements", "stored_bytes", LOGICAL, "shape", *more))
+    return session.run(f"SELECT {columns} FROM zt_objects({quote(model.source)})")
+
+
+def bytes_of(models):
+    """A statement for the bytes of all files of models."""
+    files = json.dumps([path for model in models for path in model.files], ensure_ascii=False)
+    return f"SELECT total(size) FROM zt_files({quote(files)})"
+
+
+def is_index(source):
+    """Whether a source is an index of this machine."""
+    return INDEX.fullmatch(source) is not None and not is_remote(source) and os.path.isfile(source)
 
 
 def is_remote(path):
@@ -187,7 +223,7 @@ def _indexes_in(folder):
         names = os.listdir(folder or os.curdir)
     except OSError:   # The source's own errors tell of it
         return []
-    return [folder + name for name in sorted(names) if name.endswith(INDEX)]
+    return [folder + name for name in sorted(names) if INDEX.fullmatch(name)]
 
 
 def _shards(session, paths):

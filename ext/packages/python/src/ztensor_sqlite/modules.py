@@ -17,14 +17,14 @@ HEAD = re.compile(r"(lm_head|output|head|score|classifier|embed_out)")
 
 class Tensor(NamedTuple):
     name: str
-    elements: int
+    elements: int       # decimal text above 2^63, as in zt_objects
     bytes: int          # stored ones; None if they are not known
     type: str           # as people call it: bf16, q5_0
     shape: str = "[]"   # a JSON array
 
 
 class Row(NamedTuple):
-    """A line of the tree: a module, or a tensor if `shape` is set."""
+    """A line of the tree: a module, or a tensor."""
     module: str              # the whole name, such as model.layers.[0-3].mlp; '' for the model itself
     label: str               # its own part
     level: int               # 0 for the model itself
@@ -34,7 +34,8 @@ class Row(NamedTuple):
     bytes: int
     share: float             # of the model's bytes, 0 to 1
     types: tuple             # the largest first
-    shape: Optional[str]     # of a tensor
+    shape: Optional[str]     # of a tensor; None if it is not known
+    is_tensor: bool
 
 
 class _Module:
@@ -65,7 +66,7 @@ class _Leaf:
 
     def __init__(self, name, tensor):
         self.name, self.shape = name, tensor.shape
-        self.tensors, self.parameters, self.bytes = 1, tensor.elements or 0, tensor.bytes or 0
+        self.tensors, self.parameters, self.bytes = 1, int(tensor.elements or 0), int(tensor.bytes or 0)
         self.types = {tensor.type: self.bytes}
 
     def add(self, other):
@@ -180,12 +181,15 @@ def _list(rows, module, path, level, depth, show_tensors, total):
         _list(rows, part, path, level + 1, depth, show_tensors, total)
     for leaf in module.leaves.values():
         if show_tensors or not level:
-            rows.append(_row(leaf, path + leaf.name, leaf.name, level + 1, copies, total, leaf.shape))
+            rows.append(_row(leaf, path + leaf.name, leaf.name, level + 1, copies, total))
 
 
-def _row(part, path, label, level, copies, total, shape=None):
+def _row(part, path, label, level, copies, total):
     types = tuple(sorted(part.types, key=lambda kind: -part.types[kind]))
-    return Row(path, label.lstrip("./") or label, level, copies, part.tensors, part.parameters, part.bytes, part.bytes / total if total else 0.0, types, shape)
+    share = part.bytes / total if total else 0.0
+    is_tensor = isinstance(part, _Leaf)
+    return Row(path, label.lstrip("./") or label, level, copies, part.tensors, part.parameters, part.bytes, share, types,
+               part.shape if is_tensor else None, is_tensor)
 
 
 def _number(module):

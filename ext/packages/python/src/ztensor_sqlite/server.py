@@ -1,12 +1,13 @@
 """`ztensor-sql serve` brings a collection's catalog up to date. Datasette then shows it, on this machine only."""
 import contextlib
+import functools
 import os
 import pathlib
 import signal
 import sqlite3
 import sys
 
-from . import catalog, pairs
+from . import catalog, pairs, places
 from .comparisons import Comparisons
 from .output import Progress
 from .session import Session, Trouble, is_database
@@ -15,6 +16,7 @@ HOST = "127.0.0.1"
 
 
 def serve(source, db, port, quick, show, title=None):
+    """Show a catalog, which `source` is, or the collection of one or several sources, whose catalog `db` is."""
     try:
         import uvicorn
         from datasette.app import Datasette
@@ -24,7 +26,7 @@ def serve(source, db, port, quick, show, title=None):
         raise Trouble("the page needs Datasette, which is not installed: pip install 'ztensor-sqlite[datasette]'") from None
     from . import page
 
-    path = source if is_database(source) else db
+    path = source if isinstance(source, str) and is_database(source) else db
     if path == source:
         prepare(path, show)
         kept = keeping(path)
@@ -57,25 +59,32 @@ def serve(source, db, port, quick, show, title=None):
         run(uvicorn, LocalOnly(shown.app()), port)
 
 
-def update(source, path, quick, show):
+def update(sources, path, quick, show):
     """Bring a collection's catalog up to date, with everything that the page needs."""
     if os.path.exists(path) and os.path.getsize(path) and not is_database(path):
         raise Trouble(f"{path}: this is no SQLite database")
     if catalog.is_of_another(path):
         raise Trouble(f"{path}: this database has tables, and is no catalog; ztensor-sql catalog --yes makes one in it")
-    if not os.path.exists(path) and not catalog.count(source):
-        raise Trouble(f"{source}: there is no tensor file")
+    sources = [sources] if isinstance(sources, str) else sources
+    for source in sources if not os.path.exists(path) else ():
+        if not catalog.count(source):
+            raise Trouble(f"{source}: there is no tensor file")
+    if path == places.catalog_of(sources):
+        places.make_room(path)
     session = Session(path, show)
     catalog.prepare(session)
-    (row,) = catalog.refresh(session, [source], Progress)
-    if not row[1]:
-        raise Trouble(f"{source}: there is no tensor file")
-    print(f"{path}: {row[1]} files, {row[2] + row[3]} of them new or changed, {row[8]} unreadable", file=sys.stderr)
+    progress = functools.partial(Progress, session=session)
+    rows = catalog.refresh(session, sources, progress)
+    for source, files, *_ in rows:
+        if not files:
+            raise Trouble(f"{source}: there is no tensor file")
+    files, added, changed, broken = (sum(row[i] for row in rows) for i in (1, 2, 3, 8))
+    print(f"{path}: {files} files, {added + changed} of them new or changed, {broken} unreadable", file=sys.stderr)
     if not quick:
         for name in ("fingerprint", "check"):
             for host in catalog.hosts(session):
-                catalog.second_pass(session, name, host, Progress)
-        catalog.measure(session, Progress)
+                catalog.second_pass(session, name, host, progress)
+        catalog.measure(session, progress)
     session.connection.close()
 
 

@@ -1,50 +1,53 @@
 """`ztensor-sql diff`"""
-import math
-
 import click
 
-from .. import output
+from .. import models, output
 from ..session import Trouble
+from ..sources import Source
 from . import options
 
-CHANGES = ["object", "change", "elements", "equal", "nans", "rmse", "max_abs", "cosine", "distance", "error", "type", "other_type",
-           ("shape", output.JSON), ("other_shape", output.JSON)]
+CHANGES = ["object", "other_object", "change", "elements", "equal", "nans", "rmse", "max_abs", "cosine", "distance", "error", "note", "type",
+           "other_type", ("shape", output.JSON), ("other_shape", output.JSON)]
 
 
 @click.command("diff")
 @click.argument("a")
 @click.argument("b")
 @click.option("--all", "everything", is_flag=True, help="Also show tensors that are the same.")
+@click.option("--map", "mapped", type=click.Choice(["auto", "none"]), default="auto", show_default=True,
+              help="How names of transformers and of GGUF belong together: by the tables of llama.cpp's architectures, or not at all.")
 @click.option("--db", metavar="FILE", help="Save the distances in this catalog, for its page. The catalog must have both files.")
 @options.rows
-def command(a, b, everything, db, view):
-    """Show the tensors that differ between two files, the most distant first. Status 1 if there are any.
+def command(a, b, everything, mapped, db, view):
+    """Show the tensors that differ between two models, the most distant first. Status 1 if there are any.
 
-    The distance of two tensors is the norm of their difference divided by the larger of their norms: 0 to 2.
+    A model is a file, a folder that holds one model, an index (*.index.json), or a pattern of its files. The distance of two tensors is
+    the norm of their difference divided by the larger of their norms: 0 to 2.
     """
     from .. import catalog, measures
+    from ..differences import diff
 
     if db:
         catalog.exists(db)
     session = view.session(db or ":memory:")
     if db:
         catalog.must_be(session, db)
-    for source in (a, b):
-        if not options.is_single(session, source):
-            raise Trouble(f"{source}: this is not one file")
-    pair = measures.pair_of(session, a, b) if db else None
-    rows = [_distanced(row) for row in measures.diff(session, a, b)]
-    different = [row for row in rows if row[1] != "same"]
+    first, second = (models.one(session, Source(word).text) for word in (a, b))
+    for model in (first, second) if db else ():
+        if len(model.files) != 1:
+            raise Trouble(f"{model.name}: --db saves the distances of single files; the page compares models of several")
+    pair = measures.pair_of(session, first.name, second.name) if db else None
+    with view.reading(session, "diff", models.bytes_of([first, second])):
+        rows = diff(session, first, second, view.condition(), mapped == "auto", view.say)
+    different = [row for row in rows if row.change != "same"]
     view.show(CHANGES, rows if everything else different)
-    view.say(f"{len(rows)} tensor{'s' * (len(rows) != 1)}: {len(rows) - len(different)} the same, {len(different)} not")
+    view.say(f"{output.counted(len(rows), 'tensor')}: {len(rows) - len(different)} the same, {len(different)} not")
     if db:
         catalog.prepare(session)
         with measures.transaction(session):
             measures.compare(session, [pair])
-    return int(len(different) > 0)
+    missing = [models.tell_missing(model) for model in (first, second)]
+    return int(bool(different) or any(missing))
 
 
-def _distanced(row):
-    row = list(row)
-    row[8] = 0.0 if row[1] == "same" else None if row[8] is None else math.sqrt(row[8])
-    return row
+command.columns = [column if isinstance(column, str) else column[0] for column in CHANGES]

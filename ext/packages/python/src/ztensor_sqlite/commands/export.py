@@ -1,23 +1,27 @@
 """`ztensor-sql export`"""
-import sys
-
 import click
 
-from ..session import Session
+from ..sources import Source
 from . import options
 
 
 @click.command("export")
-@click.argument("source")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=options.complete_source_or_name)
 @click.argument("tensor")
 @click.argument("out")
-@click.option("--dtype", help="Convert the values: f32, f16, i8, ... The default is the tensor's own type, if numpy has it.")
+@click.option("--dtype", metavar="TYPE", shell_complete=options.complete_dtype,
+              help="Convert the values: f32, float16, torch.int8, '<f8', ... The default is the tensor's own type, if numpy has it.")
 @options.SQL
-def command(source, tensor, out, dtype, show):
-    """Write a tensor to a numpy file (.npy)."""
+@options.QUIET
+@options.REMOTE
+def command(sources, tensor, out, dtype, show, quiet):
+    """Write a tensor to a numpy file (.npy). If OUT is `-`, its bytes go to stdout.
+
+    In a folder, or among several files, the tensor is searched by its name.
+    """
     from .. import npy
 
-    session = Session(show=show)
-    options.is_single(session, source)
-    written, shape = npy.export(session, source, tensor, out, dtype)
-    print(f"{out}: {written}{shape}", file=sys.stderr)
+    view = options.View(quiet=quiet, show=show)
+    session = view.session()
+    written, shape = npy.export(session, Source(*sources), tensor, out, dtype, view.progress(session))
+    view.say(f"{'stdout' if out == npy.STDOUT else out}: {written}{shape}")

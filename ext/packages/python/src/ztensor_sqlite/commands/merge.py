@@ -5,8 +5,8 @@ from . import options
 
 
 @click.command("merge")
-@click.argument("others", nargs=-1, required=True, metavar="CATALOG...")
-@options.DB
+@click.argument("others", nargs=-1, required=True, metavar="CATALOG...", type=click.Path())
+@click.option("--db", required=True, metavar="FILE", type=click.Path(), help="The catalog that the others are merged into.")
 @options.YES
 @options.form
 def command(others, db, yes, view):

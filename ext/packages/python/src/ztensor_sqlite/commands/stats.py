@@ -1,16 +1,44 @@
 """`ztensor-sql stats`"""
 import click
 
+from .. import dtypes, models
+from ..sources import Source
 from . import options
 
-STATISTICS = ["path", "object", "elements", "zeros", "nans", "infs", "min", "max", "mean", "std", "l2", "error"]
+STATISTICS = ["path", "object", "dtype", "elements", "zeros", "nans", "infs", "min", "max", "mean", "std", "l2", "error"]
 
 
 @click.command("stats")
 @options.SOURCES
 @options.rows
 def command(sources, view):
-    """Show statistics of each tensor: zeros, NaN, min, max, mean, std, norm (l2)."""
-    source = options.source_of(sources)
+    """Show statistics of each tensor: zeros, NaN, min, max, mean, std, norm (l2).
+
+    min, max, mean, std and norm are those of the finite values. The tensors of one model in several files are one list, and its index
+    (*.index.json) is a SOURCE, too.
+    """
+    source = Source(*sources)
     session = view.session()
-    return options.show_tensors(session, view, "zt_stats", STATISTICS, source, options.is_single(session, source))
+    model = source.model(session)
+    alone = model is not None and len(model.files) == 1   # An error of a file among others is told at the end
+    skip = "" if alone else ", 'skip'"
+    objects = f"zt_objects({source.sql}{skip}) AS o"
+    measured = ", ".join(f"s.{name}" for name in STATISTICS[3:])
+    count = 0
+
+    def counted():
+        nonlocal count
+        for row in session.rows(f"SELECT o.path, o.object, {dtypes.LOGICAL}, {measured} FROM {objects}"
+                                f" CROSS JOIN zt_stats(o.path) AS s ON s.object = o.object WHERE {view.condition('o.object')}"):
+            count += 1
+            yield row[1:] if model else row
+
+    bar = view.reading(session, "stats", f"SELECT total(stored_bytes) FROM {objects} WHERE {view.condition('o.object')}")
+    view.show(STATISTICS[1:] if model else STATISTICS, counted(), bar)
+    if not count:
+        view.must_match(session, source, model)
+    missing = models.tell_missing(model) if model else 0
+    return int(missing or not alone and options.unreadable(session, source) > 0)
+
+
+command.columns = STATISTICS
