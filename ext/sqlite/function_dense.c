@@ -56,14 +56,17 @@ static bool dense_function_has(int n, sqlite3_value **args, int i){
 static int dense_function_open(sqlite3_context *ctx, int n, sqlite3_value **args, const char *first,
                                const char *count, dense_function_values *v, zt_error *err){
   bool sliced = dense_function_has(n, args, 3) || dense_function_has(n, args, 4);
-  uint64_t row = 0, rows = UINT64_MAX;
+  uint64_t row = 0, rows = UINT64_MAX, bytes = 0;
   if( n>2 && zt_value_dtype(args[2], &v->as, err) ) return err->rc;
   if( n>3 && zt_value_index(args[3], first, 0, &row, err) ) return err->rc;
   if( n>4 && zt_value_index(args[4], count, UINT64_MAX, &rows, err) ) return err->rc;
   if( dense_function_open_values(ctx, args, v, err) ) return err->rc;
   if( !v->as ) v->as = v->tensor.dtype;
   v->slice = zt_slice_all(&v->target.object);
-  return sliced ? zt_slice_of(&v->target.object, row, rows, &v->slice, err) : SQLITE_OK;
+  if( sliced && zt_slice_of(&v->target.object, row, rows, &v->slice, err) ) return err->rc;
+  if( !zt_dtype_size(v->as, v->slice.n, &bytes) ) bytes = 0;   /* An error, which comes later */
+  zt_target_threads(sqlite3_user_data(ctx), &v->target, bytes, &v->budget);
+  return SQLITE_OK;
 }
 
 /* Put the elements into an array of C code's, or only tell their type. The result is NULL. */
