@@ -84,10 +84,9 @@ int sqlite3_ztensor_arrow(sqlite3 *db, const char *sql, int nBinding, const zt_b
   return rc;
 }
 
-int sqlite3_ztensor_dense(sqlite3 *db, const zt_binding *source, const zt_binding *object,
-                          const char *dtype, int64_t first, int64_t count, void *array, int64_t n,
-                          char **message){
-  zt_dense_into into = { { dtype, dtype ? strlen(dtype) : 0 }, array, (uint64_t)n };
+/* Call zt_dense() with a pointer in place of the dtype. */
+static int bindings_dense(sqlite3 *db, const zt_binding *source, const zt_binding *object,
+                          zt_dense_into *into, int64_t first, int64_t count, char **message){
   sqlite3_stmt *stmt = NULL;
   int rc = bindings_prepare(db, count<0 ? "SELECT zt_dense(?1, ?2, ?3)"
                                         : "SELECT zt_dense(?1, ?2, ?3, ?4, ?5)", &stmt, message);
@@ -97,13 +96,28 @@ int sqlite3_ztensor_dense(sqlite3 *db, const zt_binding *source, const zt_bindin
   }
   rc = bindings_bind(stmt, 1, source);
   if( rc==SQLITE_OK ) rc = bindings_bind(stmt, 2, object);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_pointer(stmt, 3, &into, ZT_DENSE_INTO, NULL);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_pointer(stmt, 3, into, ZT_DENSE_INTO, NULL);
   if( rc==SQLITE_OK && count>=0 ) rc = sqlite3_bind_int64(stmt, 4, first);
   if( rc==SQLITE_OK && count>=0 ) rc = sqlite3_bind_int64(stmt, 5, count);
   if( rc==SQLITE_OK ) rc = sqlite3_step(stmt);
   rc = rc==SQLITE_ROW ? SQLITE_OK : bindings_fail(db, rc, message);
   sqlite3_finalize(stmt);
   return rc;
+}
+
+int sqlite3_ztensor_dense(sqlite3 *db, const zt_binding *source, const zt_binding *object,
+                          const char *dtype, int64_t first, int64_t count, void *array, int64_t n,
+                          char **message){
+  zt_dense_into into = { .dtype = { dtype, dtype ? strlen(dtype) : 0 }, .p = array,
+                         .n = (uint64_t)n };
+  return bindings_dense(db, source, object, &into, first, count, message);
+}
+
+int sqlite3_ztensor_dtype(sqlite3 *db, const zt_binding *source, const zt_binding *object,
+                          const char **dtype, char **message){
+  zt_dense_into into = { .own = dtype };
+  *dtype = NULL;
+  return bindings_dense(db, source, object, &into, 0, -1, message);
 }
 
 void sqlite3_ztensor_free(void *p){

@@ -44,6 +44,12 @@ ZTENSOR_EXPORT int sqlite3_ztensor_dense(sqlite3 *db, const zt_binding *source,
                                          int64_t first, int64_t count, void *array, int64_t n,
                                          char **message);
 
+/* Set *dtype to the name of the type that zt_dense(source, object) has: the tensor's own one, and
+** f32 if it is quantized. It is static. No value is read. */
+ZTENSOR_EXPORT int sqlite3_ztensor_dtype(sqlite3 *db, const zt_binding *source,
+                                         const zt_binding *object, const char **dtype,
+                                         char **message);
+
 ZTENSOR_EXPORT void sqlite3_ztensor_free(void *p);
 
 #endif

@@ -7,13 +7,15 @@
 #include "core/span.h"
 
 /* The type of a pointer to a zt_dense_into, which SQL cannot make. Bound in place of zt_dense()'s
-** dtype, it takes the elements: exactly n bytes. The function's result is then NULL. */
+** dtype, it takes the elements: exactly n bytes; or, if `own` is not NULL, only the name of their
+** type. The function's result is then NULL. */
 #define ZT_DENSE_INTO "zt_dense_into"
 
 typedef struct zt_dense_into {
   zt_text dtype;   /* To convert to; z NULL: the tensor's own type, f32 if it is quantized */
   uint8_t *p;
   uint64_t n;      /* Bytes at p */
+  const char **own;   /* Is set to the tensor's own type, f32 if it is quantized; static */
 } zt_dense_into;
 
 #endif

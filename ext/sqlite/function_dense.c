@@ -69,15 +69,18 @@ static int dense_function_open(sqlite3_context *ctx, int n, sqlite3_value **args
   return SQLITE_OK;
 }
 
-/* Put the elements into an array of C code's. The result is NULL. */
+/* Put the elements into an array of C code's, or only tell their type. The result is NULL. */
 static void dense_function_into(sqlite3_context *ctx, int n, sqlite3_value **args,
                                 const zt_dense_into *into){
   zt_error err = ZT_ERROR_NONE;
   zt_buffer buffer = { into->p, into->n };
   dense_function_values v = { 0 };
-  if( dense_function_open(ctx, n, args, "zt_dense: first", "zt_dense: count", &v, &err)==SQLITE_OK
-   && (!into->dtype.z || zt_dtype_find(into->dtype, &v.as, &err)==SQLITE_OK) ){
-    zt_assemble_into(&v.tensor, v.as, v.slice.first, v.slice.n, &buffer, &err);
+  dense_function_open(ctx, n, args, "zt_dense: first", "zt_dense: count", &v, &err);
+  if( !err.rc ){
+    if( into->own ) *into->own = v.tensor.dtype->name;
+    else if( !into->dtype.z || zt_dtype_find(into->dtype, &v.as, &err)==SQLITE_OK ){
+      zt_assemble_into(&v.tensor, v.as, v.slice.first, v.slice.n, &buffer, &err);
+    }
   }
   dense_function_close_values(&v);
   if( err.rc ) zt_result_error(ctx, &err);

@@ -127,7 +127,7 @@ TEST(statements_that_give_no_rows_or_fail){
   check_run("SELECT ?", SQLITE_ERROR, "there is no value for parameter ?");
   check_run("SELECT :a", SQLITE_ERROR, "there is no value for parameter :a");
   check_run("SELECT absent", SQLITE_ERROR, "no such column: absent");
-  check_run("SELECT * FROM zt_objects('/nowhere.zt')", SQLITE_ERROR, "ztensor: /nowhere.zt: No such file or directory");
+  check_run("SELECT * FROM zt_objects('/nowhere.zt')", SQLITE_ERROR, "ztensor: /nowhere.zt: cannot open: No such file or directory");
 }
 
 TEST(bindings_by_place_and_by_name){
@@ -206,8 +206,14 @@ static sqlite3_stmt *prepare(const char *sql){
 }
 
 static void check_array(const char *path, const char *object, const char *dtype, const void *want, int n){
+  const zt_binding source = { .type = SQLITE_TEXT, .bytes = path, .nBytes = (int64_t)strlen(path) };
+  const zt_binding name = { .type = SQLITE_TEXT, .bytes = object, .nBytes = (int64_t)strlen(object) };
   char *message = NULL;
+  const char *own;
   uint8_t *array = malloc((size_t)n+1);
+  assert_int_equal(sqlite3_ztensor_dtype(db, &source, &name, &own, &message), SQLITE_OK);
+  if( !dtype ) check( dense(path, object, own, 0, -1, array, n, &message)==SQLITE_OK && (n==0 || memcmp(array, want, (size_t)n)==0),
+                      "%s: %s: %s", path, object, own );
   memset(array, 0xee, (size_t)n+1);
   check( dense(path, object, dtype, 0, -1, array, n, &message)==SQLITE_OK, "%s: %s", path, message );
   check( n==0 || memcmp(array, want, (size_t)n)==0, "%s: %s", path, object );

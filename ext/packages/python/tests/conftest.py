@@ -60,6 +60,15 @@ def environment(name, *packages):
     return Environment(directory)
 
 
+def with_wheel(made, wheel):
+    """An environment in which this wheel is installed."""
+    stamp = made.directory / "wheel"
+    if not stamp.exists() or stamp.read_text() != sha256(wheel):
+        made.pip("install", "--force-reinstall", "--only-binary", ":all:", wheel)
+        stamp.write_text(sha256(wheel))
+    return made
+
+
 @pytest.fixture(scope="session")
 def wheel():
     return wheel_of(this_platform())
@@ -68,12 +77,7 @@ def wheel():
 @pytest.fixture(scope="session")
 def drivers(wheel):
     """The wheel beside apsw and SQLAlchemy."""
-    made = environment("drivers", *PACKAGES)
-    stamp = made.directory / "wheel"
-    if not stamp.exists() or stamp.read_text() != sha256(wheel):
-        made.pip("install", "--force-reinstall", "--only-binary", ":all:", wheel)
-        stamp.write_text(sha256(wheel))
-    return made
+    return with_wheel(environment("drivers", *PACKAGES), wheel)
 
 
 @pytest.fixture

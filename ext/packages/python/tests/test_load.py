@@ -8,9 +8,9 @@ import pytest
 FIRST = """
 def first(conn):
     return list(conn.execute("SELECT count(*) FROM zt_objects(?)", (golden,)))[0][0]
-def says(function, *arguments):
+def says(function, *arguments, **options):
     try:
-        function(*arguments)
+        function(*arguments, **options)
     except Exception as e:
         return f"{type(e).__name__}: {e}"
 def end(value):
@@ -93,14 +93,82 @@ two = []
 for i in range(2):
     with engine.connect() as conn:
         two.append(conn.execute(count, {'path': golden}).scalar())
-engine = sqlalchemy.create_engine('sqlite://')
-with engine.connect() as conn:
-    ztensor_sqlite.load(engine, files=False)
-    nofs = 0
 with sqlalchemy.create_engine('sqlite://').connect() as conn:
     ztensor_sqlite.load(conn, files=False)
     refused = says(conn.execute, count, {'path': golden})
 end([one, two, 'opens no files' in refused or refused])""") == [OBJECTS, [OBJECTS, OBJECTS], True]
+
+
+def test_every_connection_of_a_pool(drivers, tmp_path):
+    """Those that were there before, those that are opened later, and those of a new pool."""
+    assert drivers.run(FIRST + """
+import sqlalchemy
+count = sqlalchemy.text("SELECT count(*) FROM zt_objects(:path)")
+counts = []
+def ask(engine, connections):
+    opened = [engine.connect() for i in range(connections)]
+    counts.extend(conn.execute(count, {'path': golden}).scalar() for conn in opened)
+    for conn in opened:
+        conn.close()
+engine = sqlalchemy.create_engine('sqlite:///' + arguments[0], pool_size=3)
+for conn in [engine.connect() for i in range(2)]:
+    conn.close()
+before = says(ask, engine, 1)
+ztensor_sqlite.load(engine)
+ask(engine, 4)
+engine.dispose()
+ask(engine, 2)
+memory = sqlalchemy.create_engine('sqlite://')
+memory.connect().close()
+ztensor_sqlite.load(memory)
+ask(memory, 1)
+end(['no such table: zt_objects' in before, counts])""", tmp_path / "pool.db") == [True, [OBJECTS] * 7]
+
+
+def test_an_engine_that_cannot_have_it_says_so_at_once(drivers):
+    assert drivers.run(FIRST + """
+import sqlite3, sqlalchemy
+engine = sqlalchemy.create_engine('sqlite://')
+class Other:
+    name = 'postgresql'
+other = sqlalchemy.create_engine('sqlite://')
+other.dialect = Other()
+class AsyncEngine:
+    sync_engine = engine
+AsyncEngine.__module__ = 'sqlalchemy.ext.asyncio'
+class WithoutExtensions:
+    close = lambda self: None
+WithoutExtensions.__module__ = 'sqlite3'
+said = [says(ztensor_sqlite.load, other)]
+engine.dialect.dbapi.connect = lambda path: WithoutExtensions()
+end([*said, says(ztensor_sqlite.load, engine), says(ztensor_sqlite.load, AsyncEngine())])""") == [
+        "LoadError: the engine's database is postgresql, not sqlite",
+        "LoadError: this Python's sqlite3 was built without extensions; apsw has them: ztensor_sqlite.connect() takes it",
+        "TypeError: an AsyncEngine hands its connections to another thread; pass a connection of sqlite3 or apsw to load()"]
+
+
+@pytest.mark.parametrize("opened", ["sqlite3.connect(':memory:')", "apsw.Connection(':memory:')"])
+def test_writing_and_remote_sources_are_asked_for(drivers, opened):
+    assert drivers.run(FIRST + f"""
+import apsw, sqlite3
+def has(conn):
+    return [list(conn.execute("SELECT count(*) FROM pragma_module_list WHERE name = 'zt_writer'"))[0][0],
+            list(conn.execute("SELECT count(DISTINCT name) FROM pragma_function_list WHERE name = 'zt_remote'"))[0][0]]
+seen = []
+for options in ({{}}, {{'write': True}}, {{'remote': True}}, {{'write': True, 'remote': True}}):
+    conn = {opened}
+    ztensor_sqlite.load(conn, **options)
+    seen.append(has(conn))
+    conn = ztensor_sqlite.connect(**options)
+    seen.append(has(conn))
+conn = {opened}
+ztensor_sqlite.load(conn)
+ztensor_sqlite.load(conn, write=True)
+seen.append(has(conn))
+end([seen, says(ztensor_sqlite.connect, files=False, write=True), says(ztensor_sqlite.connect, files=False, remote=True)])""") == [
+        [[0, 0], [0, 0], [1, 0], [1, 0], [0, 1], [0, 1], [1, 1], [1, 1], [1, 0]],
+        "ValueError: write=True needs files=True: without files, no path is opened",
+        "ValueError: remote=True needs files=True: without files, no path is opened"]
 
 
 @pytest.mark.parametrize("opened", ["sqlite3.connect(':memory:')", "apsw.Connection(':memory:')"])

@@ -127,6 +127,14 @@ class Native:
                    ctypes.c_int64(count), ctypes.c_void_p(address), ctypes.c_int64(size))
         del keep_file, keep_tensor
 
+    def value_type(self, source: str | bytes, name: str) -> str:
+        """The type that zt_dense(source, name) has: the tensor's own, and f32 if it is quantized. No value is read."""
+        (file, keep_file), (tensor, keep_tensor) = binding(source), binding(name)
+        dtype = ctypes.c_char_p()
+        self._call("sqlite3_ztensor_dtype", ctypes.byref(file), ctypes.byref(tensor), ctypes.byref(dtype))
+        del keep_file, keep_tensor
+        return (dtype.value or b"").decode()
+
     def _call(self, function: str, *arguments: Any) -> None:
         message = ctypes.c_void_p()
         call = getattr(self.library, function)

@@ -159,7 +159,8 @@ def _bytes_of(name: str, value: Any) -> tuple[str, list[int], memoryview]:
         flat = _nibbles(flat)
     elif TYPES[long] in ("i2", "u2"):
         flat = _nibbles(_nibbles(flat, 2), 4)
-    return TYPES[long], shape, memoryview(flat)
+    data: Any = flat
+    return TYPES[long], shape, memoryview(data)
 
 
 def _nibbles(elements: Any, bits: int = 4) -> Any:

@@ -18,8 +18,6 @@ OF_NUMPY = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", 
             "complex64", "complex128")
 # Types that share bytes in files, and not in numpy: the type that they are read as, and the bits that numpy has of an element
 PACKED = {"i4": ("i8", 0x0f), "u4": ("u8", 0x0f), "i2": ("i8", 0x03), "u2": ("u8", 0x03)}
-# Formats whose values are stored, not computed
-STORED = ("dense", "sparse_csr", "sparse_coo")
 
 
 class Facts(NamedTuple):
@@ -37,7 +35,8 @@ _COLUMNS = "path, object, format, type, shape, stored_bytes, attributes"
 
 
 def _facts(row: Any) -> Facts:
-    return Facts(*row[:4], None if row[4] is None else tuple(json.loads(row[4])), *row[5:])
+    path, name, form, kind, shape, stored, attributes = row
+    return Facts(path, name, form, kind, None if shape is None else tuple(json.loads(shape)), stored, attributes)
 
 
 def tensor(path: Any, name: str, dtype: Any = None, rows: slice | None = None, framework: str = "numpy", *, connection: Any = None,
@@ -69,7 +68,7 @@ def _type_name(dtype: Any) -> str:
             import numpy
 
             dtype = numpy.dtype(dtype).name
-    name = dtype.rpartition("torch.")[2]
+    name: str = dtype.rpartition("torch.")[2]
     name = TYPES.get(name, name)
     if name not in NAMES:
         raise ValueError(f"{dtype!r} is no type: {', '.join(NAMES)}")
@@ -100,12 +99,12 @@ def _missing(own: _native.Native, source: Any, name: str) -> None:
 def _read(own: _native.Native, facts: Facts, source: Any, wanted: str | None, rows: slice | None, framework: str) -> Any:
     if framework not in ("numpy", "torch"):
         raise ValueError(f"framework is 'numpy' or 'torch', not {framework!r}")
-    name = wanted or (facts.type if facts.type in NAMES and facts.format in STORED else "f32")
     where = f"{facts.path or '<blob>'}: object '{facts.object}'"
     file = facts.path if facts.path is not None else source
     if facts.shape is None:
         list(own.rows("SELECT zt_dense(?, ?)", (file, facts.object)))   # Its error says why
         raise ValueError(f"{where}: its shape is not known")
+    name = wanted or own.value_type(file, facts.object)
     shape, part = _rows_of(where, facts.shape, rows)
     if framework == "torch":
         return _read_torch(own, file, facts.object, name, shape, part, where)
@@ -269,9 +268,10 @@ class Tensor:
 
     @property
     def dtype(self) -> Any:
-        """numpy's type of its values, as numpy() returns them. ImportError: that needs ml_dtypes."""
-        stored = self._facts.type in NAMES and self._facts.format in STORED
-        return numpy_dtype(self._facts.type if stored and self._facts.type else "f32", f"{self.path or '<blob>'}: object '{self.name}'")
+        """numpy's type of its values, as numpy() returns them. ImportError: that needs ml_dtypes. sqlite3.OperationalError: it has
+        no values."""
+        file = self._owner._source if self.path is None else self.path
+        return numpy_dtype(self._owner._native().value_type(file, self.name), f"{self.path or '<blob>'}: object '{self.name}'")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -325,7 +325,7 @@ class Tensor:
 
     def __getitem__(self, index: Any) -> Any:
         """An array of the chosen elements. Of a slice or an integer for the first dimension only those rows are read."""
-        first, *others = index if isinstance(index, tuple) else (index,)
+        first, *others = index if isinstance(index, tuple) and index else (index,)
         if isinstance(first, slice) and first.step in (None, 1) and self.shape:
             return self.numpy(rows=first)[(slice(None), *others)]
         if hasattr(first, "__index__") and self.shape and not hasattr(first, "shape"):
