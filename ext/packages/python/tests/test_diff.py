@@ -192,6 +192,21 @@ def test_a_selection_of_tensors(command):
     assert command("diff", BASE, "gguf/tiny-llama-F32.gguf", "--name", "blk.2.*", "--all")[1].endswith("9 tensors: 9 the same, 0 not\n")
 
 
+# ---- Models within a wrapper
+
+@pytest.mark.parametrize("prefix", naming.WRAPPERS)
+def test_names_within_a_wrapper(command, tmp_path, prefix):
+    tensors = {"a.w": floats(1), "b.w": floats(2), "c": floats(3)}
+    bare = safetensors(tmp_path / "bare.safetensors", tensors)
+    tensors["b.w"] = floats(4)
+    wrapped = safetensors(tmp_path / "wrapped.safetensors", {**{prefix + name: tensor for name, tensor in tensors.items()}, "epoch": floats(7)})
+    for a, b, side in ((bare, wrapped, "second"), (wrapped, bare, "first")):
+        out, err = command("diff", a, b, "--csv", status=1)
+        assert err == f"names are compared without '{prefix}' of the {side} model\n4 tensors: 2 the same, 2 not\n"
+        assert "epoch" in out and "changed" in out
+    assert command("diff", bare, wrapped, "--map", "none", status=1)[1] == "7 tensors: 0 the same, 7 not\n"
+
+
 # ---- Names alone
 
 @pytest.mark.parametrize("architecture, name, expected", [

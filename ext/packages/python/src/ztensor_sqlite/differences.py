@@ -66,6 +66,8 @@ def diff(session, a, b, condition="1", mapped=True, say=print):
     gguf = _mapping(session, a, b, ours, theirs, say) if mapped and not pairs else None
     if gguf:
         pairs = gguf.pairs(ours, theirs)
+    elif mapped and not pairs:
+        pairs = _unwrapped(ours, theirs, say)
     left, right = {pair.object for pair in pairs}, {pair.other_object for pair in pairs}
     pairs = [pair for pair in pairs if ours[pair.object].is_chosen or theirs[pair.other_object].is_chosen]
     found = [*_compared(session, a, b, [pair for pair in pairs if not pair.change], ours, theirs),
@@ -81,7 +83,7 @@ def _why_alone(name, gguf, other):
     """The note on a tensor that the other model does not have."""
     if other.missing:
         return f"the other model lacks {models.in_short(other.missing)}"
-    return gguf and gguf.why(name)
+    return gguf and naming.why_alone(name, gguf.architecture)
 
 
 def _tensors(session, model, condition):
@@ -116,6 +118,17 @@ def _difference(pair, ours, theirs, change, elements, *numbers):
     tensor, other = ours[pair.object], theirs[pair.other_object]
     return Difference(pair.object, pair.other_object if pair.other_object != pair.object else None, change, elements, *numbers,
                       type=tensor.type, other_type=other.type, shape=tensor.shape, other_shape=other.shape)
+
+
+def _unwrapped(ours, theirs, say):
+    """The _Pairs of two models, one of which has a wrapper's prefix before its names."""
+    found = naming.wrapper(ours, theirs)
+    if not found:
+        return []
+    prefix, is_first = found
+    say(f"names are compared without '{prefix}' of the {'first' if is_first else 'second'} model")
+    bare = [(name, name[len(prefix):]) for name in (ours if is_first else theirs) if name.startswith(prefix)]
+    return [_Pair(name, other) if is_first else _Pair(other, name) for name, other in bare if other in (theirs if is_first else ours)]
 
 
 # ---- transformers and GGUF
@@ -157,19 +170,6 @@ class _Mapping(NamedTuple):
         experts = collections.Counter(other.name for other in found.values())
         return [_Pair(*((other.name, name) if self.is_first else (name, other.name)), other.change, other.expert, experts[other.name])
                 for name, other in found.items()]
-
-    def why(self, name):
-        """Why a tensor of one model has no counterpart in the other one."""
-        known = naming.why_alone(name)
-        if known:
-            return known
-        if naming.is_gguf([name]):
-            return "no tensor of the other model is its counterpart by this architecture's table"
-        found = naming.in_gguf(name, self.architecture)
-        if not found:
-            return "there is no counterpart by this architecture's table"
-        tied = ": llama.cpp uses token_embd.weight in its place" if found.name == "output.weight" else ""
-        return f"its counterpart, {found.name}, is not there{tied}"
 
     def compare(self, session, pair, tensor, other):
         """The Difference of two tensors of which llama.cpp has changed the values."""
