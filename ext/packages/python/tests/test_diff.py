@@ -6,6 +6,7 @@ import sys
 import collection as parts
 import numpy as np
 import pytest
+import writer
 from commanding import SOURCES, Command, floats, safetensors
 from tensor_files import bf16, f32, gguf
 
@@ -183,6 +184,27 @@ def test_other_shapes_and_nan_among_reordered_tensors(command, tmp_path):
     assert rows["2"]["change"] == "changed" and math.isclose(rows["2"]["distance"], 1, rel_tol=1e-6)
     again = command.json("diff", path, path, status=0)
     assert again == []
+
+
+def test_odd_tensors_among_those_that_are_reordered(command, tmp_path):
+    """Each is a row with its reason, whatever the files say."""
+    odd = [writer.dense(bytes(4), [], "f32"), writer.dense(b"", [0, 4], "f32"), writer.dense(b"", [8, 0], "f32"), writer.dense(bytes(64), [8, 1], "i64"),
+           writer.dense(bytes(32), [8, 4], "f99"), writer.dense(bytes(32), [8, 4], "u8", type="f8_e5m2"), writer.dense(bytes(8), [8, 4], "f32")]
+    paths = []
+    for path, name in (("a.zt", "model.layers.{}.self_attn.q_proj.weight"), ("b.zt", "blk.{}.attn_q.weight")):
+        paths.append(tmp_path / path)
+        paths[-1].write_bytes(writer.write({name.format(i): object for i, object in enumerate(odd)}, "1.2",
+                                           {"general.architecture": "llama", "llama.attention.head_count": 4}))
+    rows = {row["object"].split(".")[2]: row for row in command.json("diff", *paths, "--all", status=1)}
+    assert {number for number, row in rows.items() if row["change"] == "same"} == {"2", "5"} and len(rows) == len(odd)
+    reasons = {"0": "the number of heads: 4", "1": "the number of heads: 4", "3": "integers of 64 bits are not put in order", "4": "f99", "6": "32 elements of f32 are 128 bytes, and it has 8"}
+    for number, reason in reasons.items():
+        assert rows[number]["change"] == "incomparable" and reason in rows[number]["error"], rows[number]
+
+
+def test_names_of_files_cannot_do_anything_to_a_terminal(command, tmp_path):
+    path = gguf(tmp_path / "model.gguf", {"general.architecture": "\x1b[2J"}, {name: ("f32", array) for name, array in parts.of_llama_cpp(parts.llama()).items()})
+    assert "its architecture, \\x1b[2J, is not among" in command("diff", BASE, path, status=1)[1]
 
 
 def test_a_selection_of_tensors(command):

@@ -10,11 +10,12 @@ import math
 import struct
 from typing import NamedTuple, Optional
 
-from . import models, naming, npy
+from . import models, naming, npy, output
 from .measures import are_identical, compared
 from .session import Trouble, quote
 
 CHUNK = 32 << 20   # Bytes of values that are put in order at once
+MOST = 512 << 20   # Bytes of values that must be in memory at once: a head, a norm, an expert
 
 # The tensors that are compared as they are, with the columns of Difference from `change` to `error`
 DIFF = """SELECT p.id, {compared}
@@ -143,7 +144,7 @@ def _mapping(session, a, b, ours, theirs, say):
     architecture = keys.get("general.architecture")
     if architecture not in naming.ARCHITECTURES:
         said = f"its architecture, {architecture}, is not among {', '.join(naming.ARCHITECTURES)}" if architecture else "it states no general.architecture"
-        say(f"{model.name}: names are not mapped: {said}")
+        say(output.plain(f"{model.name}: names are not mapped: {said}"))
         return None
     say(f"names are mapped between transformers and GGUF, architecture {architecture}")
     heads = {key: keys.get(f"{architecture}.attention.{key}") for key in ("head_count", "head_count_kv")}
@@ -188,11 +189,12 @@ class _Mapping(NamedTuple):
     def _rows(self, session, pair, hf, gguf):
         """GGUF has the two halves of a head's rows in turns."""
         heads = self.key_heads if ".attn_k." in gguf[1] else self.heads
-        shape = _same_shape(hf[0], gguf[0])
-        if not isinstance(heads, int) or not 0 < heads <= shape[0] or shape[0] % (2 * heads):
+        shape, kind = _same_shape(hf[0], gguf[0]), _exact(hf[0], gguf[0])
+        if not shape or not isinstance(heads, int) or not 0 < heads <= shape[0] or shape[0] % (2 * heads):
             raise _Incomparable(f"llama.cpp has put its rows in another order, which depends on the number of heads: {heads}")
-        head, kind = shape[0] // heads, _wider(hf[0], gguf[0])
-        width = _row_size(kind, shape)
+        head = shape[0] // heads
+        width = _size(kind, shape[1:])
+        _must_fit(head * width)
         order = [half * (head // 2) + row for row in range(head // 2) for half in range(2)]
         step = max(1, CHUNK // (width * head)) if width else heads
 
@@ -207,17 +209,16 @@ class _Mapping(NamedTuple):
 
     def _plus_one(self, session, pair, hf, gguf):
         shape, kind = _same_shape(hf[0], gguf[0]), "f32"
-        values = array.array("f", _dense(session, hf, kind))
+        _must_fit(_size(kind, shape))
+        values = array.array("f", (value + 1 for value in _little(array.array("f", _dense(session, hf, kind)))))
         return "compared with 1 added, as llama.cpp stores norms of this architecture", [
-            (kind, shape, _little(array.array("f", (value + 1 for value in values))), _dense(session, gguf, kind))]
+            (kind, shape, _little(values).tobytes(), _dense(session, gguf, kind))]
 
     def _expert(self, session, pair, hf, gguf):
-        shape, whole = json.loads(hf[0].shape), json.loads(gguf[0].shape)
+        shape, whole, kind = _shape(hf[0]), _shape(gguf[0]), _exact(hf[0], gguf[0])
         if whole != [pair.experts, *shape] or pair.expert >= pair.experts:
             raise _Incomparable(f"{pair.experts} experts of shape {hf[0].shape}, and shape {gguf[0].shape}")
-        kind = _wider(hf[0], gguf[0])
-        if _row_size(kind, whole) > 1 << 29:
-            raise _Incomparable("an expert of more than 512 MiB is not compared")
+        _must_fit(_size(kind, shape))
         return f"compared with expert {pair.expert} of the other one", [
             (kind, shape, _dense(session, hf, kind), _dense(session, gguf, kind, pair.expert, 1))]
 
@@ -226,32 +227,54 @@ class _Incomparable(Exception):
     """Why values are not compared."""
 
 
-def _same_shape(tensor, other):
-    if tensor.shape != other.shape:
-        raise _Incomparable(f"shape {tensor.shape} and shape {other.shape}")
+def _shape(tensor):
+    if tensor.shape is None:
+        raise _Incomparable("its shape is not known")
     return json.loads(tensor.shape)
 
 
-def _wider(tensor, other):
-    return "f64" if "f64" in (tensor.type, other.type) else "f32"
+def _same_shape(tensor, other):
+    if tensor.shape != other.shape:
+        raise _Incomparable(f"shape {tensor.shape} and shape {other.shape}")
+    return _shape(tensor)
 
 
-def _row_size(kind, shape):
+def _exact(tensor, other):
+    """The type that has the values of both."""
+    types = {tensor.type, other.type}
+    if types & {"i64", "u64"}:
+        raise _Incomparable("integers of 64 bits are not put in order")
+    return "f64" if types & {"f64", "i32", "u32"} else "f32"
+
+
+def _size(kind, shape):
+    """Bytes of values of a type."""
     size = npy.item_size(kind)
-    for n in shape[1:]:
+    for n in shape:
         size *= n
     return size
 
 
+def _must_fit(size):
+    if size > MOST:
+        raise _Incomparable(f"{size} bytes would have to be put in order at once; {MOST} are the limit")
+
+
 def _dense(session, tensor, kind, first=None, count=None):
     part = "" if first is None else f", {first}, {count}"
-    return session.value(f"SELECT zt_dense({quote(tensor[0].path)}, {quote(tensor[1])}, {quote(kind)}{part})")
+    try:
+        return session.value(f"SELECT zt_dense({quote(tensor[0].path)}, {quote(tensor[1])}, {quote(kind)}{part})")
+    except Exception as error:
+        if not str(error).startswith("ztensor:"):
+            raise
+        raise _Incomparable(str(error)) from None
 
 
 def _little(values):
+    """An array of this machine's numbers from one in little-endian order, or the reverse."""
     if struct.pack("=H", 1) != struct.pack("<H", 1):
         values.byteswap()
-    return values.tobytes()
+    return values
 
 
 class _Sums:

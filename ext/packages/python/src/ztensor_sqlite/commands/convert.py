@@ -87,8 +87,8 @@ def _tell(view, written):
     if written.attributes:
         view.say(f"{output.counted(len(written.attributes), 'attribute')} left out: {_some(written.attributes)}")
     for key, path in written.other[:10]:
-        view.say(f"{path}: attribute '{key}' has another value there, and the first file's is kept")
+        view.say(output.plain(f"{path}: attribute '{key}' has another value there, and the first file's is kept"))
 
 
 def _some(names):
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    return ", ".join(map(output.plain, names[:5])) + (", ..." if len(names) > 5 else "")
