@@ -23,6 +23,7 @@ FORMATS = ["ztensor-2", "ztensor-1.2", "safetensors", "gguf", "npy", "npz"]
 @click.option("--digest", metavar="ALGORITHM", help="Of zTensor: xxh3, sha256, crc32c or none.")
 @options.ALIGN
 @click.option("--drop-optimizer", is_flag=True, help="Leave out the state of an optimizer: exp_avg, momentum_buffer, optimizer.* ...")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out tensors whose names match.")
 @click.option("--drop-attributes", is_flag=True, help="Leave out attributes that the format cannot hold.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set an attribute of the file. One that was a number stays one.")
 @click.option("--force", is_flag=True, help="Replace DST, if there is one.")
