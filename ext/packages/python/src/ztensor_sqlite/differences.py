@@ -77,7 +77,8 @@ def diff(session, a, b, condition="1", mapped=True, say=print):
               for name, t in ours.items() if name not in left and t.is_chosen]
     found += [Difference(name, None, "added", t.elements, note=_why_alone(name, gguf, a), other_type=t.type, other_shape=t.shape)
               for name, t in theirs.items() if name not in right and t.is_chosen]
-    return sorted(found, key=lambda row: (row.change == "same", row.distance is not None, -(row.distance or 0), row.object, row.other_object or ""))
+    return sorted(found, key=lambda row: (row.change == "same", row.distance is not None, -(row.distance or 0), row.object,
+                                          row.other_object or ""))
 
 
 def _why_alone(name, gguf, other):
@@ -102,15 +103,16 @@ def _compared(session, a, b, pairs, ours, theirs):
     session.run("CREATE TEMP TABLE IF NOT EXISTS diff_pair(id INTEGER PRIMARY KEY, path TEXT, object TEXT, other_path TEXT, other_object TEXT)")
     session.run("DELETE FROM temp.diff_pair")
     for first in range(0, len(pairs), 500):
-        rows = ", ".join(f"({quote(ours[pair.object].path)}, {quote(pair.object)}, {quote(theirs[pair.other_object].path)}, {quote(pair.other_object)})"
-                         for pair in pairs[first:first + 500])
+        places = ((ours[pair.object].path, pair.object, theirs[pair.other_object].path, pair.other_object) for pair in pairs[first:first + 500])
+        rows = ", ".join(f"({', '.join(map(quote, place))})" for place in places)
         session.run(f"INSERT INTO temp.diff_pair(path, object, other_path, other_object) VALUES {rows}")
     found = []
     for number, change, *numbers, square, error in session.run(DIFF.format(compared=compared("p.path", "p.other_path"))):
         pair = pairs[number - 1]
         distance = 0.0 if change == "same" else None if square is None else math.sqrt(square)
         found.append(_difference(pair, ours, theirs, change, *numbers, distance, error))
-    if any(row.change == "incomparable" for row in found) and len(a.files) == len(b.files) == 1 and are_identical(session, a.files[0], b.files[0]):
+    are_single = len(a.files) == len(b.files) == 1
+    if any(row.change == "incomparable" for row in found) and are_single and are_identical(session, a.files[0], b.files[0]):
         found = [row._replace(change="same", distance=0.0) for row in found]
     return found
 
@@ -143,7 +145,9 @@ def _mapping(session, a, b, ours, theirs, say):
     keys = _keys(session, model)
     architecture = keys.get("general.architecture")
     if architecture not in naming.ARCHITECTURES:
-        said = f"its architecture, {architecture}, is not among {', '.join(naming.ARCHITECTURES)}" if architecture else "it states no general.architecture"
+        said = "it states no general.architecture"
+        if architecture:
+            said = f"its architecture, {architecture}, is not among {', '.join(naming.ARCHITECTURES)}"
         say(output.plain(f"{model.name}: names are not mapped: {said}"))
         return None
     say(f"names are mapped between transformers and GGUF, architecture {architecture}")

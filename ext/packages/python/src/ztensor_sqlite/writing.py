@@ -13,8 +13,8 @@ from .session import Trouble, quote
 
 # What the extension says helps, and the option that does it
 CURES = [("mode='replace'", "--force"), ("format='dense'", "--dense"), ("give the argument format", "--format"), ("give dtype", "--dtype"),
-         ("drop='attributes'", "--drop-attributes"), ("cannot hold attribute", "--drop-attributes"), ("holds text attributes alone", "--drop-attributes"),
-         ("leave it out", "--exclude"), ("it has no values", "--exclude")]
+         ("drop='attributes'", "--drop-attributes"), ("cannot hold attribute", "--drop-attributes"),
+         ("holds text attributes alone", "--drop-attributes"), ("leave it out", "--exclude"), ("it has no values", "--exclude")]
 
 # Types that --dtype converts. Integers and booleans are numbers of tokens, positions and masks, which a float of 16 bits may not hold
 CONVERTED = f"""({LOGICAL} GLOB 'f[0-9]*' OR {LOGICAL} = 'bf16' OR format GLOB 'gguf.*'
@@ -40,8 +40,9 @@ class Wanted:
 
     def arguments(self):
         """Those of zt_writer."""
-        given = {"format": self.format, "mode": "replace" if self.force else None, "level": self.level, "digest": self.digest, "align": self.align,
-                 "encoding": ("deflate" if "npz" in (self.format, os.path.splitext(self.path)[1][1:]) else "zstd") if self.compress else None,
+        encoding = "deflate" if "npz" in (self.format, os.path.splitext(self.path)[1][1:]) else "zstd"
+        given = {"format": self.format, "mode": "replace" if self.force else None, "encoding": encoding if self.compress else None,
+                 "level": self.level, "digest": self.digest, "align": self.align,
                  "drop": "attributes" if self.drop_attributes and not self.is_ztensor else None}
         return "".join(f", {name}={quote(value)}" for name, value in given.items() if value is not None)
 
@@ -99,7 +100,8 @@ def cured(error):
 def _tensors(session, model, wanted, written):
     chosen = " AND ".join(["1", *(f"object NOT GLOB {quote(pattern)}" for pattern in wanted.exclude)])
     if wanted.drop_optimizer:
-        names = [name for name, in session.run(f"SELECT object FROM zt_objects({quote(model.source)}) WHERE {chosen}") if naming.is_optimizer(name)]
+        names = session.run(f"SELECT object FROM zt_objects({quote(model.source)}) WHERE {chosen}")
+        names = [name for name, in names if naming.is_optimizer(name)]
         written.tensors += len(names)
         chosen += f" AND object NOT IN ({', '.join(map(quote, names))})"
     dtype = f"CASE WHEN {CONVERTED} THEN {quote(wanted.dtype)} END" if wanted.dtype else "NULL"
@@ -132,8 +134,8 @@ def _attributes(session, models, wanted, written):
 def _copy(session, path, keys, wanted, written):
     """Copy attributes at once, or if the format cannot hold all of them and may leave some out, one after the other."""
     try:
-        session.run(f"INSERT INTO temp.written(key, value, type, stored_type) SELECT key, value, type, stored_type FROM zt_attributes({quote(path)})"
-                    f" WHERE object IS NULL AND key IN ({', '.join(map(quote, keys))})")
+        session.run("INSERT INTO temp.written(key, value, type, stored_type) SELECT key, value, type, stored_type"
+                    f" FROM zt_attributes({quote(path)}) WHERE object IS NULL AND key IN ({', '.join(map(quote, keys))})")
     except Exception as error:
         if not wanted.drop_attributes or not str(error).startswith("ztensor:"):
             raise
@@ -148,8 +150,8 @@ def _set(session, key, text, before):
     """Set an attribute. It keeps the type that it had: what was a number stays one."""
     kind, stored_type, _ = before
     value, kind = (text, "text") if kind == "text" else _read(key, text, kind)
-    session.run(f"INSERT INTO temp.written(key, value, type, stored_type) VALUES ({quote(key)}, {value if isinstance(value, float) else quote(value)},"
-                f" {quote(kind)}, {quote(stored_type)})")
+    value = value if isinstance(value, float) else quote(value)
+    session.run(f"INSERT INTO temp.written(key, value, type, stored_type) VALUES ({quote(key)}, {value}, {quote(kind)}, {quote(stored_type)})")
 
 
 def _read(key, text, kind):

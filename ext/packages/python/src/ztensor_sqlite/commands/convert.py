@@ -49,8 +49,8 @@ def command(sources, target, settings, wanted_dtype, view, **wishes):
             raise
         raise Trouble(writing.cured(error)) from None
     _tell(view, written)
-    view.show(FILES, session.run(f"SELECT path, container, version, objects, (SELECT CAST(total(elements) AS INTEGER) FROM zt_objects({quote(target)})), size"
-                                 f" FROM zt_files({quote(target)})"))
+    parameters = f"(SELECT CAST(total(elements) AS INTEGER) FROM zt_objects({quote(target)}))"
+    view.show(FILES, session.run(f"SELECT path, container, version, objects, {parameters}, size FROM zt_files({quote(target)})"))
 
 
 command.columns = [column if isinstance(column, str) else column[0] for column in FILES]
