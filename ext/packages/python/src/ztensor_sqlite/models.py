@@ -186,9 +186,9 @@ def tensors(session, model, *more):
 
 
 def bytes_of(models):
-    """A statement for the bytes of all files of models."""
+    """A statement for the bytes of all files of models. A file that two of them have counts twice."""
     files = json.dumps([path for model in models for path in model.files], ensure_ascii=False)
-    return f"SELECT total(size) FROM zt_files({quote(files)})"
+    return f"SELECT total(f.size) FROM json_each({quote(files)}) AS p CROSS JOIN zt_files(p.value) AS f"
 
 
 def is_index(source):
