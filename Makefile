@@ -5,6 +5,7 @@ OPT ?= -O2 -g -flto=auto
 PYTHON ?= /usr/bin/python3
 SECONDS ?= 30
 COUNT ?= 100000
+N ?= 1000
 KILLS ?= 20
 REMOTE ?= 1
 prefix ?= /usr/local
@@ -43,13 +44,13 @@ FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 # Sources linked straight against the library instead of through the extension API; with one thread, so that one run is like
 # the other, unless threads are what is tested; and with little of what is worth a thread, or read at once, so that there is more
 THREADS ?= 1
-LITTLE = -DZT_AHEAD_WORTH=0 -DZT_SOURCE_PART=64 -DZT_SEGMENT=64 -DZT_AUTOMATIC_LEAST=0 -DZT_AUTOMATIC_PATIENCE=0
+LITTLE = -DZT_AHEAD_WORTH=0 -DZT_SOURCE_PART=64 -DZT_SEGMENT=64 -DZT_CALL_WORTH=0 -DZT_AUTOMATIC_LEAST=0 -DZT_AUTOMATIC_PATIENCE=0
 STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS) $(LITTLE) -DZT_STREAM_PIECE='((size_t)1<<18)'
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
 .PHONY: all help deps deps-machines deps-torch deps-packages deps-browser demo test test-c objects unit oom replay sql sql-odd \
-  sql-even remote faults warnings analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop \
+  sql-even remote faults warnings analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate mutants hostile coverage interop \
   hosts random amalgamation test-s390x test-arm64 test-armhf windows threads tsan soak bench bench-table install wheel wheels npm deb \
   test-page test-browser test-spark test-packages clean
 
@@ -124,8 +125,8 @@ $(B)/unit/%$(EXE): tests/unit/%.c $(wildcard tests/unit/*.h tests/oom/*.h) $(LIB
 	@mkdir -p $(@D)
 	$(PROGRAM) -Itests/unit -lcmocka
 
-# The test of a part of sqlite/
-$(B)/unit/test_attribute_value$(EXE): $(SRC:ext/%.c=$(B)/ext/%.o)
+# The tests of parts of sqlite/ and of what stands above it
+$(B)/unit/test_attribute_value$(EXE) $(B)/unit/test_bindings$(EXE): $(SRC:ext/%.c=$(B)/ext/%.o)
 
 # The extension as a file that the test loads
 LOADED ?= ztensor.$(SO)
@@ -245,8 +246,8 @@ asan-sql: build/faults.so
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS) $(CURDIR)/build/faults.so" \
 	  $(PYTHON) -m pytest -q tests/faults
 
-nightly:                            ## run all checks, which takes hours
-	@bash tests/nightly.sh
+nightly:                            ## run all checks, which takes hours; FROM=step goes on there, STEP=step runs that one
+	@FROM='$(FROM)' STEP='$(STEP)' bash tests/nightly.sh
 
 valgrind: all                       ## run the main paths of the SQL suite under valgrind, with leaks and bad reads as errors
 	@sh tests/valgrind.sh
@@ -268,6 +269,9 @@ mutate:                             ## read COUNT=100000 mutated files through e
 hostile:                            ## measure the max cost of each hostile file, under the sanitizers
 	$(SIDE_BY_SIDE) -s $(ASAN) build/asan/replay/fuzz_diff
 	@$(PYTHON) tests/fuzz/hostile.py build/asan/replay/fuzz_diff
+
+mutants: build/faults.so            ## change N=1000 places of ext/ one at a time; fails if fewer than 99 % make a test fail
+	@PYTHON='$(PYTHON)' $(PYTHON) tests/mutants/run.py $(N) $(if $(SEED),--seed $(SEED))
 
 coverage:                           ## measure the test suite's coverage of ext/; fails below 95 % of lines, 90 % of branches
 	@PYTHON='$(PYTHON)' sh tests/coverage.sh

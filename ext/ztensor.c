@@ -16,15 +16,10 @@
 SQLITE_EXTENSION_INIT1
 
 #include <stdlib.h>
+#include "bindings.h"
 #include "core/os.h"
 #include "sqlite/methods.h"
 #include "sqlite/tables.h"
-
-#ifdef _WIN32
-# define ZTENSOR_EXPORT __declspec(dllexport)
-#else
-# define ZTENSOR_EXPORT __attribute__((visibility("default")))
-#endif
 
 /* The entry point that this connection has loaded. */
 typedef enum ztensor_loaded {
@@ -238,8 +233,8 @@ static int ztensor_load_more(sqlite3 *db, char **message, ztensor_entry entry){
   return c ? ztensor_register_more(c, entry, message) : ztensor_refuse_unknown(db, message);
 }
 
-static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines *api,
-                        ztensor_entry entry){
+static int ztensor_load_entry(sqlite3 *db, char **message, const sqlite3_api_routines *api,
+                              ztensor_entry entry){
   zt_connection *c;
   ztensor_loaded before;
   int rc;
@@ -278,6 +273,22 @@ static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines 
     if( rc ) ztensor_take_back_all(db);
   }
   zt_connection_release(c);
+  return rc;
+}
+
+/* The connection that this thread loaded last; NULL: it failed, or was taken. */
+static _Thread_local sqlite3 *ztensor_last;
+
+sqlite3 *sqlite3_ztensor_loaded(void){
+  sqlite3 *db = ztensor_last;
+  ztensor_last = NULL;
+  return db;
+}
+
+static int ztensor_load(sqlite3 *db, char **message, const sqlite3_api_routines *api,
+                        ztensor_entry entry){
+  int rc = ztensor_load_entry(db, message, api, entry);
+  ztensor_last = rc ? NULL : db;
   return rc;
 }
 

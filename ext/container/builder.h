@@ -48,6 +48,9 @@ void zt_builder_cut(zt_builder *b, size_t n);
 ** write. */
 int zt_builder_keep(zt_builder *b, const void *p, size_t n, uint32_t *at);
 
+/* The same, of bytes that the caller writes at once. */
+int zt_builder_room(zt_builder *b, size_t n, uint32_t *at);
+
 /* Make room for n kept bytes, or for an announced number of objects and components. These are
 ** hints: they do not fail if memory is short. */
 void zt_builder_reserve_kept(zt_builder *b, uint64_t n);

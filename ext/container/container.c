@@ -269,23 +269,33 @@ bool zt_container_shard_find(const zt_container *c, zt_text name, zt_shard *out)
   return i>=0;
 }
 
-bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_component *out){
+static bool component_find(const zt_container *c, uint32_t object, zt_text role, unsigned want,
+                           zt_component *out){
   for(uint32_t k=zt_container_first(c, object), end=zt_container_first(c, object+1); k<end; k++){
     zt_container_component(c, object, k, ZT_COMPONENT_ROLE, out);
     if( !zt_text_equal(out->role, role) ) continue;
-    zt_container_component(c, object, k, ZT_COMPONENT_ALL, out);
+    zt_container_component(c, object, k, want, out);
     return true;
   }
   return false;
 }
 
-bool zt_component_values(const zt_container *c, uint32_t object, zt_component *out){
+bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_component *out){
+  return component_find(c, object, role, ZT_COMPONENT_ALL, out);
+}
+
+bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, zt_component *out){
   static const zt_text roles[] = {
     ZT_TEXT_INIT("data"), ZT_TEXT_INIT("values"), ZT_TEXT_INIT("packed_weight"),
     ZT_TEXT_INIT("real")
   };
+  const uint32_t first = zt_container_first(c, object);
+  const bool alone = first+1==zt_container_first(c, object+1);   /* As usual: it is decoded once */
+  want |= ZT_COMPONENT_ROLE;
+  if( alone ) zt_container_component(c, object, first, want, out);
   for(size_t i=0; i<sizeof(roles)/sizeof(*roles); i++){
-    if( zt_component_find(c, object, roles[i], out) ) return true;
+    if( alone ? zt_text_equal(out->role, roles[i])
+              : component_find(c, object, roles[i], want, out) ) return true;
   }
   return false;
 }

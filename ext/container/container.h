@@ -245,9 +245,9 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
 /* Decode the whole component with that role; false if there is none. */
 bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_component *out);
 
-/* Decode the whole component with an object's values: data, values, packed_weight or real; false if
-** there is none. */
-bool zt_component_values(const zt_container *c, uint32_t object, zt_component *out);
+/* Decode the wanted fields of the component with an object's values: data, values, packed_weight or
+** real; false if there is none. */
+bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, zt_component *out);
 
 /* Another file with bytes of components. */
 typedef struct zt_shard {

@@ -248,7 +248,7 @@ typedef struct zt_hdf5_meaning {
   const char *dtype, *type;       /* type NULL: the same */
   const char *format;
   const char *no_values;          /* NULL: it has values */
-  bool big;
+  uint64_t big;                   /* A bool; behind it are no bytes that nothing sets */
 } zt_hdf5_meaning;
 int zt_hdf5_type_meaning(zt_hdf5 *h, const zt_hdf5_type *type, zt_hdf5_meaning *out);
 

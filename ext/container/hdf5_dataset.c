@@ -567,6 +567,7 @@ int zt_hdf5_datasets_keep(zt_hdf5 *h, uint32_t base){
 
 int zt_hdf5_dataset_add(zt_hdf5 *h, const zt_hdf5_header *header, zt_text name){
   dataset_reader r = { .h = h, .header = header };
+  memset(&r.record, 0, sizeof(r.record));   /* Also between its fields: it is kept */
   if( dataset_read(&r)==SQLITE_OK && dataset_keep_encoding(&r)==SQLITE_OK ) dataset_add(&r, name);
   zt_hdf5_header_clear(&r.room);
   sqlite3_free(r.places.a);

@@ -26,7 +26,7 @@ typedef struct header_reader {
   uint64_t most;                     /* Messages that may follow (version 1) */
   uint64_t bytes;                    /* Of all blocks so far */
   uint32_t nBlock;
-  header_block block[HEADER_BLOCKS];
+  header_block *block;               /* HEADER_BLOCKS */
 } header_reader;
 
 static int header_fail(header_reader *r, const char *fault){
@@ -140,7 +140,8 @@ static int header_block_read(header_reader *r, header_block block){
 
 int zt_hdf5_header_read(zt_hdf5 *h, uint64_t address, zt_hdf5_header *out){
   uint8_t head[16] = { 0 };
-  header_reader r = { .h = h, .out = out, .nBlock = 1 };
+  header_block block[HEADER_BLOCKS];   /* Beside r, which is zeroed for each header */
+  header_reader r = { .h = h, .out = out, .nBlock = 1, .block = block };
   out->bytes.n = 0;
   out->n = 0;
   if( zt_hdf5_copy(h, address, head, 12) ) return h->err->rc;

@@ -35,7 +35,9 @@
 #include "core/snappy.h"
 
 #define LEVELDB_TRAILER 5
-#define LEVELDB_POLL 0xFFFFu       /* Entries between two checks for an interrupt */
+#define LEVELDB_POLL (1u<<21)      /* Bytes between two checks for an interrupt, */
+#define LEVELDB_STEP 32            /* to which an entry adds so many, */
+#define LEVELDB_SEEK 4096          /* and a block so many */
 #define LEVELDB_SPEC(section) "LevelDB, doc/table_format.md, " section
 
 enum { LEVELDB_PLAIN, LEVELDB_SNAPPY };
@@ -154,12 +156,20 @@ static bool leveldb_cut_restarts(zt_leveldb *t, leveldb_handle h, zt_leveldb_blo
   return false;
 }
 
+/* Count n bytes of work. False if there is an interrupt. */
+ZT_INLINE bool leveldb_go_on(zt_leveldb *t, uint64_t n){
+  t->work += n;
+  if( t->work<LEVELDB_POLL ) return true;
+  t->work = 0;
+  return zt_interrupt_check(t->interrupt, t->err)==SQLITE_OK;
+}
+
 static bool leveldb_read(zt_leveldb *t, leveldb_handle h, zt_leveldb_block *b){
   uint8_t *p;
   leveldb_drop(b);
-  if( zt_interrupt_check(t->interrupt, t->err) ) return false;
   if( h.offset<t->behind || h.size>UINT64_MAX-LEVELDB_TRAILER
    || !zt_claim(t->end, h.offset, h.size+LEVELDB_TRAILER) ) return leveldb_fail_range(t, h);
+  if( !leveldb_go_on(t, LEVELDB_SEEK+h.size) ) return false;
   p = zt_grow(b->stored, &b->capacity, h.size+LEVELDB_TRAILER, 1, t->err);
   if( !p ) return false;
   b->stored = p;
@@ -202,8 +212,10 @@ void zt_leveldb_close(zt_leveldb *t){
 /* Append a key's own bytes behind those that it shares (LT8). */
 static bool leveldb_set_key(zt_leveldb *t, zt_leveldb_block *b, size_t shared, zt_span own){
   const size_t old = b->key_n-shared, n = old<own.n ? old : own.n;
-  const int order = n ? memcmp(own.p, b->key+shared, n) : 0;
+  int order = 0;
   uint8_t *p;
+  /* Nearly always, the first byte that is not shared tells */
+  if( n ) order = *own.p!=b->key[shared] ? *own.p-b->key[shared] : memcmp(own.p, b->key+shared, n);
   if( b->keyed && (order<0 || (order==0 && own.n<=old)) ){
     zt_break(t->err, "LT8", "a key does not sort behind the key before it");
     return false;
@@ -222,10 +234,7 @@ static bool leveldb_entry(zt_leveldb *t, zt_leveldb_block *b, zt_span *value){
   uint64_t shared, own, length;
   size_t at = b->at;
   if( at==b->n ) return false;
-  if( t->steps++==LEVELDB_POLL ){
-    t->steps = 0;
-    if( zt_interrupt_check(t->interrupt, t->err) ) return false;
-  }
+  if( !leveldb_go_on(t, LEVELDB_STEP) ) return false;
   if( !leveldb_varint(b->p, b->n, &at, &shared) || !leveldb_varint(b->p, b->n, &at, &own)
    || !leveldb_varint(b->p, b->n, &at, &length) || own>b->n-at || length>b->n-at-own
    || shared>(b->begun ? b->key_n : 0) ){

@@ -34,7 +34,7 @@ typedef struct zt_leveldb {
   zt_error *err;                  /* Receives every failure */
   uint64_t end;                   /* Offset of the footer */
   uint64_t behind;                /* The next block of entries begins here, or later */
-  uint32_t steps;                 /* Counts up to a check for an interrupt */
+  uint64_t work;                  /* Counts up to a check for an interrupt */
   zt_leveldb_block index, block;
 } zt_leveldb;
 

@@ -53,10 +53,9 @@ static bool matlab_inflate(zt_matlab_in *in, uint8_t *out, size_t n){
       in->read += in->in.n;
     }
     if( zt_inflate_next(in->inflate, &in->in, out, n, &got, in->err) ) return false;
-    if( got==0 && in->in.n==0 && in->read==in->length ){
+    if( got==0 && (in->in.n>0 || in->read==in->length) ){
       return matlab_fail_stream(in, "ends early");
     }
-    if( got==0 && in->in.n>0 ) return matlab_fail_stream(in, "ends within its matrix");
     out += got;
     n -= got;
     in->at += got;

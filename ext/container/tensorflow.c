@@ -38,7 +38,7 @@
 #include "core/utf8.h"
 
 #define TENSORFLOW_SPARE ((uint64_t)1 << 20)
-#define TENSORFLOW_ENTRY 64   /* Bytes of an entry in memory, without its name */
+#define TENSORFLOW_ENTRY 64   /* Bytes of an entry without its name, about as in memory */
 #define TENSORFLOW_TIMES 16   /* Every 16th key of an index is whole */
 #define TENSORFLOW_NO_SHARD UINT32_MAX   /* The number of a component whose place is wrong */
 #define TENSORFLOW_POLL 0xFFFFu   /* Objects between two checks for an interrupt, less 1 */
@@ -186,13 +186,13 @@ static bool tensorflow_add(tensorflow_scan *s, zt_span key, zt_span value){
   if( !tensorflow_check_key(s, key) ) return false;
   if( *key.p ) s->err->object = (zt_text){ (const char*)key.p, key.n };
   if( zt_tensorflow_read(value, s->b->interrupt, &e, s->err)
-   || zt_tensorflow_keep(s->b, key, value, &e, tensorflow_type_of(e.type)->digest, &at) ){
+   || zt_tensorflow_keep(s->b, key, &e, tensorflow_type_of(e.type)->digest, &at) ){
     return false;
   }
   s->err->object.z = NULL;
   state->n++;
   if( *key.p==0 ) return true;
-  name = (zt_text){ (const char*)c->kept.p+c->kept.n-value.n-key.n, key.n };
+  name = (zt_text){ (const char*)c->kept.p+c->kept.n-key.n, key.n };
   if( zt_builder_object(s->b, name, at, &duplicate) ) return false;
   return e.slices || zt_builder_component(s->b, tensorflow_fault(state, &e, &rule)
                                           ? TENSORFLOW_NO_SHARD : (size_t)e.shard)==SQLITE_OK;
@@ -230,7 +230,9 @@ static bool tensorflow_add_shards(zt_builder *b){
   uint32_t last = TENSORFLOW_NO_SHARD, index = 0;
   for(uint32_t k=0; k<c->components.n; k++){
     const uint32_t shard = c->components.a[k];
-    if( (k & TENSORFLOW_POLL)==0 && zt_interrupt_check(b->interrupt, b->err) ) return false;
+    if( (k & TENSORFLOW_POLL)==TENSORFLOW_POLL && zt_interrupt_check(b->interrupt, b->err) ){
+      return false;
+    }
     if( shard==TENSORFLOW_NO_SHARD ) continue;
     if( shard!=last && tensorflow_add_shard(b, shard, &index) ) return false;
     last = shard;
@@ -341,6 +343,7 @@ static void tensorflow_component(const zt_container *c, uint32_t i, uint32_t k, 
   type = tensorflow_type_of(e.type);
   out->dtype = type->dtype;
   out->type = type->type;
+  if( !(want & ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE)) ) return;
   zt_dtype_decide(out);
   out->mixed = type->format.z!=NULL;
   if( state->endianness==1 ) out->byte_order = ZT_TEXT("big");

@@ -2,8 +2,8 @@
 ** The index of a TensorFlow checkpoint: what tensorflow.c, the driver, tensorflow_entry.c, its
 ** entries, and tensorflow_values.c, its walk through attributes and manifest, share.
 **
-** Entries are kept as items, one behind the other: sizes of key and value, the digest, key, value.
-** The number of an object is the position of its item.
+** Entries are kept as items, one behind the other: fields of fixed size, the shape, the key. The
+** number of an object is the position of its item.
 */
 #ifndef ZT_CONTAINER_TENSORFLOW_H
 #define ZT_CONTAINER_TENSORFLOW_H
@@ -15,8 +15,8 @@ typedef struct zt_tensorflow_entry {
   int64_t type, shard, offset, size;
   uint32_t rank;
   bool ranked;             /* The rank is known, and at most ZT_MAX_RANK */
-  bool has_crc;
-  uint32_t crc;            /* Masked */
+  bool has_crc;            /* Neither is set from an item, */
+  uint32_t crc;            /* which has the digest's text. Masked */
   uint32_t slices;
   int64_t shape[ZT_MAX_RANK];   /* The first rank are set, if ranked */
 } zt_tensorflow_entry;
@@ -24,7 +24,7 @@ typedef struct zt_tensorflow_entry {
 #define ZT_TENSORFLOW_DIGEST 15   /* Bytes of a digest's text, which a 0 ends */
 
 typedef struct zt_tensorflow_item {
-  zt_span key, value;
+  zt_span key;
   zt_text digest;          /* z NULL: none */
   size_t end;              /* Position behind it */
 } zt_tensorflow_item;
@@ -41,9 +41,10 @@ typedef struct zt_tensorflow_state {
 int zt_tensorflow_read(zt_span value, const zt_interrupt *interrupt, zt_tensorflow_entry *out,
                        zt_error *err);
 
-/* Keep an entry as the next item; *at is its position. digest: crc32c is one of the bytes. */
-int zt_tensorflow_keep(zt_builder *b, zt_span key, zt_span value, const zt_tensorflow_entry *entry,
-                       bool digest, uint32_t *at);
+/* Keep an entry as the next item, which ends with the key; *at is its position. digest: crc32c is
+** one of the bytes. */
+int zt_tensorflow_keep(zt_builder *b, zt_span key, const zt_tensorflow_entry *e, bool digest,
+                       uint32_t *at);
 
 /* The item at a position, and its entry. */
 void zt_tensorflow_item_at(const zt_container *c, size_t at, zt_tensorflow_item *out);

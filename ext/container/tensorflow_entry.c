@@ -4,7 +4,7 @@
 #include "container/leveldb_table.h"
 #include "core/protobuf.h"
 
-#define TENSORFLOW_HEAD (8+ZT_TENSORFLOW_DIGEST+1)   /* Bytes of an item before the key */
+#define TENSORFLOW_VARINT 10   /* Bytes, at most */
 
 /* --- Usual messages: known fields, in short tags --- */
 
@@ -136,40 +136,89 @@ int zt_tensorflow_read(zt_span value, const zt_interrupt *interrupt, zt_tensorfl
 
 /* --- Items --- */
 
+/* An item begins with this, and the shape's dimensions and the key follow. */
+typedef struct tensorflow_head {
+  int64_t offset, size;
+  int32_t type, shard;
+  uint32_t key, shape;     /* Bytes */
+  uint32_t slices;
+  uint32_t rank;           /* UINT32_MAX: not ranked */
+  char digest[ZT_TENSORFLOW_DIGEST+1];   /* Empty: none */
+} tensorflow_head;
+
 /* Write the digest's text, unmasked. */
-static void tensorflow_put_digest(uint32_t masked, uint8_t *out){
+static void tensorflow_put_digest(uint32_t masked, char *out){
   static const char digits[] = "0123456789abcdef";
   const uint32_t rotated = masked-ZT_LEVELDB_MASK, crc = rotated>>17 | rotated<<15;
   memcpy(out, "crc32c:", 7);
-  for(int i=0; i<8; i++) out[7+i] = (uint8_t)digits[crc>>(28-4*i) & 15];
+  for(int i=0; i<8; i++) out[7+i] = digits[crc>>(28-4*i) & 15];
+  out[ZT_TENSORFLOW_DIGEST] = 0;
 }
 
-int zt_tensorflow_keep(zt_builder *b, zt_span key, zt_span value, const zt_tensorflow_entry *entry,
-                       bool digest, uint32_t *at){
-  const uint32_t sizes[2] = { (uint32_t)key.n, (uint32_t)value.n };
-  uint8_t head[TENSORFLOW_HEAD] = { 0 };
-  uint32_t unused;
-  memcpy(head, sizes, sizeof(sizes));
-  if( digest && entry->has_crc ) tensorflow_put_digest(entry->crc, head+sizeof(sizes));
-  if( zt_builder_keep(b, head, sizeof(head), at)
-   || zt_builder_keep(b, key.p, key.n, &unused) ) return b->err->rc;
-  return zt_builder_keep(b, value.p, value.n, &unused);
+/* Write the dimensions as varints, which are no longer than in the message. Their number of
+** bytes. */
+static size_t tensorflow_put_shape(const zt_tensorflow_entry *e, uint8_t *out){
+  size_t n = 0;
+  for(uint32_t d=0; d<e->rank; d++){
+    uint64_t u = (uint64_t)e->shape[d];
+    for(; u>=0x80; u>>=7) out[n++] = (uint8_t)(u | 0x80);
+    out[n++] = (uint8_t)u;
+  }
+  return n;
+}
+
+int zt_tensorflow_keep(zt_builder *b, zt_span key, const zt_tensorflow_entry *e, bool digest,
+                       uint32_t *at){
+  uint8_t shape[ZT_MAX_RANK*TENSORFLOW_VARINT], *p;
+  tensorflow_head head;
+  head.offset = e->offset;
+  head.size = e->size;
+  head.type = (int32_t)e->type;
+  head.shard = (int32_t)e->shard;
+  head.key = (uint32_t)key.n;
+  head.shape = (uint32_t)tensorflow_put_shape(e, shape);
+  head.slices = e->slices;
+  head.rank = e->ranked ? e->rank : UINT32_MAX;
+  if( digest && e->has_crc ) tensorflow_put_digest(e->crc, head.digest);
+  else memset(head.digest, 0, sizeof(head.digest));
+  if( zt_builder_room(b, sizeof(head)+head.shape+key.n, at) ) return b->err->rc;
+  p = b->container->kept.p+*at;
+  memcpy(p, &head, sizeof(head));
+  memcpy(p+sizeof(head), shape, head.shape);
+  if( key.n ) memcpy(p+sizeof(head)+head.shape, key.p, key.n);
+  return SQLITE_OK;
+}
+
+static const uint8_t *tensorflow_head_at(const zt_container *c, size_t at, tensorflow_head *head,
+                                         zt_tensorflow_item *out){
+  const uint8_t *p = c->kept.p+at, *shape = p+sizeof(*head);
+  memcpy(head, p, sizeof(*head));
+  out->digest = (zt_text){ (const char*)p+offsetof(tensorflow_head, digest), ZT_TENSORFLOW_DIGEST };
+  if( !head->digest[0] ) out->digest.z = NULL;
+  out->key = (zt_span){ shape+head->shape, head->key };
+  out->end = at+sizeof(*head)+head->shape+head->key;
+  return shape;
 }
 
 void zt_tensorflow_item_at(const zt_container *c, size_t at, zt_tensorflow_item *out){
-  const uint8_t *p = c->kept.p+at;
-  uint32_t sizes[2];
-  memcpy(sizes, p, sizeof(sizes));
-  out->digest = (zt_text){ p[8] ? (const char*)p+8 : NULL, ZT_TENSORFLOW_DIGEST };
-  out->key = (zt_span){ p+TENSORFLOW_HEAD, sizes[0] };
-  out->value = (zt_span){ out->key.p+sizes[0], sizes[1] };
-  out->end = at+TENSORFLOW_HEAD+sizes[0]+sizes[1];
+  tensorflow_head head;
+  tensorflow_head_at(c, at, &head, out);
 }
 
 void zt_tensorflow_entry_at(const zt_container *c, size_t at, zt_tensorflow_item *item,
                             zt_tensorflow_entry *out){
-  zt_error unused = ZT_ERROR_NONE;
-  zt_tensorflow_item_at(c, at, item);
-  zt_tensorflow_read(item->value, NULL, out, &unused);
-  assert( !unused.rc );
+  tensorflow_head head;
+  const uint8_t *p = tensorflow_head_at(c, at, &head, item), *const end = p+head.shape;
+  out->type = head.type;
+  out->shard = head.shard;
+  out->offset = head.offset;
+  out->size = head.size;
+  out->slices = head.slices;
+  out->ranked = head.rank!=UINT32_MAX;
+  out->rank = out->ranked ? head.rank : 0;
+  for(uint32_t d=0; d<out->rank; d++){
+    uint64_t u;
+    tensorflow_varint(&p, end, &u);
+    out->shape[d] = (int64_t)u;
+  }
 }

@@ -266,13 +266,19 @@ static bool fetch_forget_led(zt_fetch *f){
   return led;
 }
 
+/* A body that is none of what was asked for may be another one the next time. */
+static fetch_verdict fetch_judge_body(zt_fetch *f, zt_error *err){
+  if( !f->accept || f->accept(f, err)==SQLITE_OK ) return FETCH_DONE;
+  return err->rc==SQLITE_ERROR ? FETCH_REPEAT : FETCH_FAILED;
+}
+
 static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
   const zt_http_answer *a = &f->http.answer;
   switch( a->status ){
     case 200: case 206:
       if( a->status==206 && f->n==0 ) break;   /* A part, which was not asked for */
       if( f->redirects==0 && (!f->led || f->was_led) ) fetch_learn(f);
-      return FETCH_DONE;
+      return fetch_judge_body(f, err);
     case 304:
       if( f->if_none_match ) return FETCH_DONE;
       break;
@@ -351,9 +357,10 @@ static fetch_verdict fetch_judge(zt_fetch *f, zt_error *err){
 /* Waits before the next try. The failure so far is dropped, unless no try is left. */
 static fetch_verdict fetch_pause(zt_fetch *f, zt_error *err){
   const int after = f->http.answer.outcome==ZT_HTTP_ANSWERED ? f->http.answer.retry_after : -1;
+  const int retries = f->once ? 0 : zt_remote_get(f->remote).retries;
   int64_t longest = FETCH_PAUSE, pause;
   uint32_t random;
-  if( f->tries>=zt_remote_get(f->remote).retries || after>FETCH_RETRY_AFTER ) return FETCH_FAILED;
+  if( f->tries>=retries || after>FETCH_RETRY_AFTER ) return FETCH_FAILED;
   for(int i=0; i<f->tries && longest<FETCH_PAUSE_MAX; i++) longest *= 2;
   if( longest>FETCH_PAUSE_MAX ) longest = FETCH_PAUSE_MAX;
   sqlite3_randomness(sizeof(random), &random);

@@ -45,7 +45,13 @@ struct zt_fetch {
   bool suffix;               /* The last n instead */
   uint8_t *buffer;           /* For n bytes; NULL: memory is allocated */
   uint64_t most;             /* Most bytes of a body that is no range */
+  bool once;                 /* It is not tried again */
   const char *if_match, *if_none_match;   /* Entity tags; NULL: none */
+
+  /* Judges a body that came as a whole; one that it refuses is asked for again. NULL: any will
+  ** do. */
+  int (*accept)(zt_fetch *f, zt_error *err);
+  void *context;             /* For `accept` */
 
   zt_http_request http;      /* Its answer, after zt_fetch_end() */
   char etag[ZT_HTTP_ETAG];   /* Of the hub: what its own answer states of the file; "": nothing */

@@ -423,6 +423,14 @@ static void http_end(zt_http *h, http_transfer *t, zt_http_outcome outcome){
   zt_monitor_leave(h->monitor);
 }
 
+static bool http_is_cancelled(zt_http *h, const http_transfer *t){
+  bool cancelled;
+  zt_monitor_enter(h->monitor);
+  cancelled = t->cancelled;
+  zt_monitor_leave(h->monitor);
+  return cancelled;
+}
+
 /* Moves transfers from the queue as far as there are connections. Returns the first new one. */
 static http_transfer *http_take_queued(zt_http *h){
   http_transfer *first = NULL;
@@ -443,25 +451,29 @@ static void http_start_queued(zt_http *h){
   http_transfer *next;
   for(http_transfer *t=http_take_queued(h); t; t=next){
     next = t->next;
-    if( !http_load() ) http_end(h, t, ZT_HTTP_NO_LIBRARY);
+    if( http_is_cancelled(h, t) ) http_end(h, t, ZT_HTTP_CANCELLED);
+    else if( !http_load() ) http_end(h, t, ZT_HTTP_NO_LIBRARY);
     else if( !http_start(h, t) ) http_end(h, t, ZT_HTTP_NO_MEMORY);
   }
 }
 
-/* Ends what was cancelled or takes too long. */
+static void http_end_cancelled(zt_http *h){
+  http_transfer *next;
+  for(http_transfer *t=h->active.first; t; t=next){
+    next = t->next;
+    if( http_is_cancelled(h, t) ) http_end(h, t, ZT_HTTP_CANCELLED);
+  }
+}
+
+/* Ends what takes too long. */
 static void http_end_late(zt_http *h){
   const int64_t now = zt_os_elapsed();
   const bool stale = h->drove && now-h->drove>HTTP_STALE;
   http_transfer *next;
   for(http_transfer *t=h->active.first; t; t=next){
-    bool cancelled;
     next = t->next;
     if( stale ) t->last = now;
-    zt_monitor_enter(h->monitor);
-    cancelled = t->cancelled;
-    zt_monitor_leave(h->monitor);
-    if( cancelled ) http_end(h, t, ZT_HTTP_CANCELLED);
-    else if( now-t->last>t->r->timeout ) http_end(h, t, ZT_HTTP_TIMEOUT);
+    if( now-t->last>t->r->timeout ) http_end(h, t, ZT_HTTP_TIMEOUT);
   }
   h->drove = now;
 }
@@ -482,11 +494,15 @@ static bool http_end_done(zt_http *h){
   return any;
 }
 
-/* Makes progress with all transfers, and waits a little if there is none and it may. */
-static void http_drive(zt_http *h, bool waits){
-  zt_net_signals signals;
+/* How a thread drives. */
+typedef enum http_pace {
+  HTTP_ENDS,                 /* It only ends what was cancelled: nothing is sent */
+  HTTP_PASSES,               /* It makes progress with all transfers */
+  HTTP_WAITS                 /* And waits a little if there is none */
+} http_pace;
+
+static void http_progress(zt_http *h, bool waits){
   int running;
-  zt_net_hold_signals(&signals);
   http_start_queued(h);
   if( h->multi ){
     (void)http_curl.multi_perform(h->multi, &running);
@@ -496,6 +512,14 @@ static void http_drive(zt_http *h, bool waits){
     }
   }
   http_end_late(h);
+}
+
+/* What was cancelled ends before anything is sent. */
+static void http_drive(zt_http *h, http_pace pace){
+  zt_net_signals signals;
+  zt_net_hold_signals(&signals);
+  http_end_cancelled(h);
+  if( pace!=HTTP_ENDS ) http_progress(h, pace==HTTP_WAITS);
   zt_net_release_signals(&signals);
 }
 
@@ -565,14 +589,14 @@ static void http_hand_over(zt_http *h){
 }
 
 /* Drives, or waits until another thread did something. h's lock is held before and after. */
-static void http_turn(zt_http *h, const http_transfer *t){
+static void http_turn(zt_http *h, const http_transfer *t, http_pace pace){
   if( h->driven ){
     http_sleep(h, t, HTTP_TURN*HTTP_MS);
     return;
   }
   h->driven = true;
   zt_monitor_leave(h->monitor);
-  http_drive(h, true);
+  http_drive(h, pace);
   zt_monitor_enter(h->monitor);
   h->driven = false;
 }
@@ -584,26 +608,34 @@ void zt_http_poke(zt_http *h){
   if( drives ) h->driven = true;
   zt_monitor_leave(h->monitor);
   if( !drives ) return;
-  http_drive(h, false);
+  http_drive(h, HTTP_PASSES);
   zt_monitor_enter(h->monitor);
   h->driven = false;
   http_hand_over(h);
   zt_monitor_leave(h->monitor);
 }
 
+/* Returns whether a transfer has ended; another thread then drives. */
+static bool http_has_ended(zt_http *h, const http_transfer *t){
+  bool ended;
+  zt_monitor_enter(h->monitor);
+  ended = t->state==HTTP_ENDED;
+  if( ended && !h->driven ) http_hand_over(h);
+  zt_monitor_leave(h->monitor);
+  return ended;
+}
+
+/* The interrupt is checked before each turn, which may send what is queued. */
 int zt_http_wait(zt_http *h, zt_http_request *r, const zt_interrupt *interrupt, zt_error *err){
   const http_transfer *t = r->transfer;
-  bool ended = !t;
-  while( !ended ){
-    zt_monitor_enter(h->monitor);
-    if( t->state!=HTTP_ENDED ) http_turn(h, t);
-    ended = t->state==HTTP_ENDED;
-    if( ended && !h->driven ) http_hand_over(h);
-    zt_monitor_leave(h->monitor);
-    if( !ended && zt_interrupt_check(interrupt, err) ){
+  while( t && !http_has_ended(h, t) ){
+    if( zt_interrupt_check(interrupt, err) ){
       zt_http_cancel(h, r);
       return err->rc;
     }
+    zt_monitor_enter(h->monitor);
+    if( t->state!=HTTP_ENDED ) http_turn(h, t, HTTP_WAITS);
+    zt_monitor_leave(h->monitor);
   }
   return SQLITE_OK;
 }
@@ -623,7 +655,7 @@ void zt_http_cancel(zt_http *h, zt_http_request *r){
   }
   t->cancelled = true;
   http_wake_driver(h);
-  while( t->state!=HTTP_ENDED ) http_turn(h, t);
+  while( t->state!=HTTP_ENDED ) http_turn(h, t, HTTP_ENDS);
   if( !h->driven ) http_hand_over(h);
   zt_monitor_leave(h->monitor);
 }

@@ -68,7 +68,8 @@ typedef struct zt_http_request {
   uint64_t first, n;         /* The bytes to ask for, if n>0 */
   bool suffix;               /* The last n bytes instead */
   uint8_t *buffer;           /* Room for n bytes, or NULL: memory is allocated as they come */
-  uint64_t most;             /* Most bytes of a body that is no range; 0: it is not read */
+  uint64_t most;             /* Most bytes of a body that is no range; 0: it is not read, and is
+                             ** wrong in place of a range */
   int64_t timeout;           /* Nanoseconds without a byte */
 
   zt_http_answer answer;     /* Valid once it ended */

@@ -267,6 +267,7 @@ void zt_http_body_begin(zt_http_body *b, zt_http_request *r, int status){
     b->exact = true;
   }else if( status==200 ){
     if( b->encoded ) answer_stop(b, ZT_HTTP_ENCODED);
+    else if( r->n>0 && r->most==0 ) answer_stop(b, ZT_HTTP_WRONG_RANGE);
     a->total = b->has_length ? b->length : UINT64_MAX;
     b->most = r->most;
     if( b->has_length && b->length>b->most ) answer_stop(b, ZT_HTTP_TOO_LONG);

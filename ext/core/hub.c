@@ -308,6 +308,13 @@ static void hub_read_commit(zt_span json, char out[HUB_COMMIT+1]){
   zt_error_clear(&bad);
 }
 
+static int hub_accept_commit(zt_fetch *f, zt_error *err){
+  char *commit = f->context;
+  hub_read_commit(zt_fetch_body(f), commit);
+  if( *commit ) return SQLITE_OK;
+  return zt_fail_remote(err, "transient", "the hub's answer names no commit");
+}
+
 static char *hub_api(const zt_hub_place *place, const char *what){
   sqlite3_str *out = sqlite3_str_new(NULL);
   zt_hub_put_endpoint(out);
@@ -321,8 +328,8 @@ int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt
   char *known = key ? zt_remote_learned(r, "commit", key, true) : NULL;
   char *api = NULL, *url = NULL, commit[HUB_COMMIT+1];
   zt_fetch f = { .remote = r, .kind = ZT_FETCH_HUB, .scheme = &zt_hub_scheme, .name = name,
-                 .what = "open",
-                 .most = HUB_REVISION };
+                 .what = "open", .most = HUB_REVISION, .accept = hub_accept_commit,
+                 .context = commit };
   if( !key ) zt_fail_nomem(err);
   if( err->rc || known || hub_is_commit(place->revision) ) goto end;
   api = hub_api(place, "revision");
@@ -334,9 +341,7 @@ int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt
   }
   f.url = url;
   if( zt_fetch_end(&f, err)==SQLITE_OK ){
-    hub_read_commit(zt_fetch_body(&f), commit);
-    if( *commit ) zt_remote_learn(r, "commit", key, commit);
-    else zt_fail_remote(err, "transient", "the hub's answer names no commit");
+    zt_remote_learn(r, "commit", key, commit);
   }
   zt_fetch_clear(&f);
 end:
@@ -363,64 +368,77 @@ static char *hub_tree_url(zt_remote *r, const zt_hub_place *place){
   return NULL;
 }
 
-static void hub_fail_elsewhere(zt_error *err){
-  zt_fail_remote(err, "transient", "the listing goes in circles, or elsewhere");
+/* A listing on its way. */
+typedef struct hub_listing {
+  zt_remote *remote;
+  zt_text directory;         /* Whose files it has */
+  char *name;                /* As what may be reached lists it; owned, like all texts */
+  char *url;                 /* Of this page */
+  char *before;              /* Of an earlier one */
+  char *next;                /* Of the next one; NULL: none */
+} hub_listing;
+
+/* Finds the URL of the next page: another one, at the same origin. */
+static int hub_find_next(hub_listing *l, const char *link, zt_error *err){
+  zt_url from, to;
+  bool sound;
+  if( zt_url_parse(l->url, &from, err) ) return err->rc;
+  l->next = zt_url_resolve(&from, (zt_text){ link, strlen(link) });
+  if( !l->next ) return zt_fail_nomem(err);
+  sound = zt_url_parse(l->next, &to, err)==SQLITE_OK && zt_url_same_origin(&from, &to)
+       && strcmp(l->next, l->url)!=0 && (!l->before || strcmp(l->next, l->before)!=0);
+  zt_error_clear(err);
+  return sound ? SQLITE_OK
+               : zt_fail_remote(err, "transient", "the listing goes in circles, or elsewhere");
 }
 
-/* Asks for a page; *url becomes that of the next one, or NULL at the end. */
-static int hub_page(zt_remote *r, char **url, const char *name, zt_text directory,
-                    zt_hub_file *file, void *context, zt_error *err){
+/* Checks a page, before anything of it is taken. */
+static int hub_accept_page(zt_fetch *f, zt_error *err){
+  hub_listing *l = f->context;
+  hub_check check = { .directory = l->directory };
+  sqlite3_free(l->next);
+  l->next = NULL;
+  if( zt_hub_read_page(zt_fetch_body(f), hub_check_file, &check, err) ) return err->rc;
+  if( check.outside ) return zt_fail_remote(err, "transient", "the listing is no listing");
+  return f->http.answer.next ? hub_find_next(l, f->http.answer.next, err) : SQLITE_OK;
+}
+
+/* Asks for a page, delivers its files, and goes to the next one. `kept`: each circle meets this
+** page. */
+static int hub_page(hub_listing *l, bool kept, zt_hub_file *file, void *context, zt_error *err){
   zt_fetch f = {
-    .remote = r, .kind = ZT_FETCH_HUB, .scheme = &zt_hub_scheme, .name = name, .url = *url,
-    .what = "list", .most = HUB_PAGE
+    .remote = l->remote, .kind = ZT_FETCH_HUB, .scheme = &zt_hub_scheme, .name = l->name,
+    .url = l->url, .what = "list", .most = HUB_PAGE, .accept = hub_accept_page, .context = l
   };
-  hub_check check = { .directory = directory };
-  char *next = NULL;
-  zt_span page;
-  zt_url from, to;
-  if( zt_fetch_end(&f, err)==SQLITE_OK ){
-    page = zt_fetch_body(&f);
-    if( zt_hub_read_page(page, hub_check_file, &check, err)==SQLITE_OK && check.outside ){
-      zt_fail_remote(err, "transient", "the listing is no listing");
-    }
-    if( !err->rc ) zt_hub_read_page(page, file, context, err);
-    if( !err->rc && f.http.answer.next && zt_url_parse(*url, &from, err)==SQLITE_OK ){
-      next = zt_url_resolve(&from, (zt_text){ f.http.answer.next, strlen(f.http.answer.next) });
-      if( !next ) zt_fail_nomem(err);
-      else if( zt_url_parse(next, &to, err) || !zt_url_same_origin(&from, &to)
-            || strcmp(next, *url)==0 ){
-        zt_error_clear(err);
-        hub_fail_elsewhere(err);
-      }
-    }
-  }
+  if( zt_fetch_end(&f, err)==SQLITE_OK ) zt_hub_read_page(zt_fetch_body(&f), file, context, err);
   zt_fetch_clear(&f);
-  sqlite3_free(*url);
-  *url = next;
+  if( kept ){
+    sqlite3_free(l->before);
+    l->before = l->url;
+  }else{
+    sqlite3_free(l->url);
+  }
+  l->url = l->next;
+  l->next = NULL;
   return err->rc;
 }
 
 int zt_hub_list(zt_remote *r, const zt_hub_place *place, zt_hub_file *file, void *context,
                 zt_error *err){
-  char *name = zt_hub_name(place), *url = NULL, *before = NULL;
-  if( !name ) return zt_fail_nomem(err);
-  if( zt_hub_resolve(r, place, name, err)==SQLITE_OK ){
-    url = hub_tree_url(r, place);
-    if( !url ) zt_fail_nomem(err);
+  hub_listing l = { .remote = r, .directory = place->path, .name = zt_hub_name(place) };
+  if( !l.name ) return zt_fail_nomem(err);
+  if( zt_hub_resolve(r, place, l.name, err)==SQLITE_OK ){
+    l.url = hub_tree_url(r, place);
+    if( !l.url ) zt_fail_nomem(err);
   }
-  for(int i=0; url && !err->rc; i++){
+  for(int i=0; l.url && !err->rc; i++){
     if( i==HUB_PAGES ) zt_fail_remote(err, "transient", "the listing has no end");
-    else hub_page(r, &url, name, place->path, file, context, err);
-    if( url && before && strcmp(url, before)==0 ) hub_fail_elsewhere(err);
-    if( url && (i & (i+1))==0 ){   /* The page after 1, 2, 4 ... others: each circle meets one */
-      sqlite3_free(before);
-      before = sqlite3_mprintf("%s", url);
-      if( !before ) zt_fail_nomem(err);
-    }
+    else hub_page(&l, (i & (i+1))==0, file, context, err);   /* Pages 0, 1, 3, 7 ... are kept */
   }
-  sqlite3_free(before);
-  sqlite3_free(url);
-  sqlite3_free(name);
+  sqlite3_free(l.before);
+  sqlite3_free(l.next);
+  sqlite3_free(l.url);
+  sqlite3_free(l.name);
   return err->rc;
 }
 #else

@@ -1,5 +1,7 @@
-/* Decoder of deflate streams. See inflate.h. */
+/* Decoder of deflate streams, by ISA-L. See inflate.h. */
 #include "core/inflate.h"
+
+#if ZT_INFLATE_ISAL
 
 #include <isa-l/igzip_lib.h>
 #include "core/host.h"
@@ -68,3 +70,5 @@ bool zt_inflate_ended(const zt_inflate *d, size_t *behind){
   *behind = d->state.block_state==ISAL_BLOCK_FINISH ? (size_t)(d->state.read_in_length/8) : 0;
   return d->state.block_state==ISAL_BLOCK_FINISH;
 }
+
+#endif

@@ -10,7 +10,7 @@
 struct zt_pool {
   zt_monitor *monitor;             /* Protects all other members */
   zt_task *first, *last;           /* The queue */
-  zt_thread *thread[ZT_THREADS_MAX];
+  zt_thread *thread[ZT_POOL_MAX];
   int n;                           /* Threads started */
   atomic_int max_threads;          /* Their maximum, which may be read without the monitor */
   int idle;                        /* Threads that wait for work */
@@ -159,7 +159,7 @@ int zt_pool_threads(const zt_pool *p){
 }
 
 void zt_pool_widen(zt_pool *p, int threads){
-  if( threads>ZT_THREADS_MAX ) threads = ZT_THREADS_MAX;
+  if( threads>ZT_POOL_MAX ) threads = ZT_POOL_MAX;
   if( p && threads>p->max_threads ) p->max_threads = threads;
 }
 

@@ -17,7 +17,8 @@
 #include "core/interrupt.h"
 #include "core/thread.h"
 
-#define ZT_THREADS_MAX 64
+#define ZT_THREADS_MAX 64          /* Most threads that compute */
+#define ZT_POOL_MAX 128            /* Most threads of a pool: those that wait for servers, too */
 
 typedef struct zt_pool zt_pool;
 

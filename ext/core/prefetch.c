@@ -124,6 +124,12 @@ static uint64_t prefetch_max_groups(const zt_prefetch *a){
   return threads<room ? threads : room;
 }
 
+/* Opens the window at once. */
+static void prefetch_open(zt_prefetch *a){
+  const uint64_t max_groups = prefetch_max_groups(a);
+  a->window = a->early && a->early<max_groups ? a->early : (uint32_t)max_groups;
+}
+
 /* Doubles the window after a request without a gap. */
 static void prefetch_widen(zt_prefetch *a, uint64_t remaining){
   const uint64_t max_groups = prefetch_max_groups(a);
@@ -163,7 +169,7 @@ zt_job *zt_prefetch_take(zt_prefetch *a, void *context, uint64_t number, uint64_
   if( zt_interrupt_check(interrupt, err) ) return NULL;
   if( !a->begun || (a->first ? !prefetch_has(a, number) : number<=a->last_number) ){
     zt_prefetch_stop(a);
-    if( a->whole && a->tasks.pool ) a->window = (uint32_t)prefetch_max_groups(a);
+    if( a->whole && a->tasks.pool ) prefetch_open(a);
   }else if( remaining>0 && a->tasks.pool && (!a->first || a->first->at==0) ){
     prefetch_widen(a, remaining);
   }

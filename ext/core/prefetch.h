@@ -5,7 +5,7 @@
 ** The first job is not prefetched. If its time suggests that the remaining ones are worth it, one
 ** job is prefetched, then two, four ... as long as the caller skips none; a gap starts again. Where
 ** jobs wait for other machines, several are prefetched as soon as a second one is requested, and
-** where all are sure to be requested, many at once. Number and memory are bounded, so a
+** where all are likely to be requested, beside the first one. Number and memory are bounded, so a
 ** caller that stops early has wasted little.
 */
 #ifndef ZT_CORE_PREFETCH_H
@@ -42,8 +42,9 @@ typedef struct zt_jobs {
 typedef struct zt_prefetch {
   const zt_jobs *jobs;
   zt_tasks tasks;
-  bool whole;                /* All jobs will be requested: prefetch many at once */
-  uint32_t early;            /* Groups that are prefetched first, beside the second job; 0: one */
+  bool whole;                /* All jobs are likely to be requested: prefetch beside the first */
+  uint32_t early;            /* Groups that are prefetched first; 0: one, or with `whole` as many as
+                             ** there may be */
   bool slow;                 /* Jobs may wait rather than compute: more threads than processors may
                              ** help */
   struct prefetch_group *first, *last; /* Groups in the order of their jobs; owned */

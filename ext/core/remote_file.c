@@ -18,9 +18,9 @@
 
 #define REMOTE_FILE_HEAD ((size_t)64 << 10)      /* Bytes of a head, and of a tail */
 #define REMOTE_FILE_NEAR ((uint64_t)64 << 10)    /* Reads less than this apart belong together */
-#define REMOTE_FILE_GROWN ((size_t)1 << 20)      /* Most bytes of a block for such reads */
-#define REMOTE_FILE_GROWN_MAX 4                  /* Most such blocks */
-#define REMOTE_FILE_PART ((size_t)4 << 20)       /* Bytes of a request for many */
+#define REMOTE_FILE_GROWN_MAX 4                  /* Most blocks for such reads that are kept */
+#define REMOTE_FILE_PART ((size_t)4 << 20)       /* Bytes of a request for many, and most bytes of a
+                                                 ** block */
 #define REMOTE_FILE_PARTS 8                      /* Requests of one read or announcement at once */
 #define REMOTE_FILE_WHOLE ((uint64_t)64 << 20)   /* Most bytes of a file without ranges */
 #define REMOTE_FILE_WHOLES ((uint64_t)1 << 20)   /* The same where others are on their way */
@@ -69,6 +69,7 @@ struct zt_remote_file {
   zt_text bucket, key;       /* In path */
   zt_remote_state *state;
   uint8_t *image;            /* All of it; owned, NULL: it is read in ranges */
+  uint64_t ahead;            /* Bytes of the image that count as ahead */
   zt_monitor *monitor;       /* Guards the members below */
   bool wired;                /* An answer came, which the next ones must equal: */
   char etag[ZT_HTTP_ETAG];
@@ -271,20 +272,20 @@ static void remote_file_skip_announced(zt_remote_file *f, uint64_t offset, uint6
   }
 }
 
-/* Returns the size of a block for a small read: it grows as reads follow each other. 0: none. */
+/* Returns the size of a block for a read: it grows as reads follow each other. 0: none. */
 static size_t remote_file_grown(const zt_remote_file *f, uint64_t offset, size_t n){
   const remote_block *before = NULL;
   uint64_t end;
   size_t grown;
-  if( n>=REMOTE_FILE_NEAR ) return 0;
+  if( n>=REMOTE_FILE_PART ) return 0;
   for(const remote_block *b=f->blocks; b; b=b->next){
     const uint64_t behind = b->offset+b->n;
-    if( b->state==REMOTE_BLOCK_READY && behind<=offset && offset-behind<REMOTE_FILE_NEAR
+    if( b->state!=REMOTE_BLOCK_FAILED && behind<=offset && offset-behind<REMOTE_FILE_NEAR
      && (!before || behind>before->offset+before->n) ) before = b;
   }
   if( !before || before->kept ) return n;
   grown = before->n<REMOTE_FILE_NEAR/2 ? REMOTE_FILE_NEAR : 2*before->n;
-  if( grown>REMOTE_FILE_GROWN ) grown = REMOTE_FILE_GROWN;
+  if( grown>REMOTE_FILE_PART ) grown = REMOTE_FILE_PART;
   end = remote_file_next_block(f, offset);
   if( end-offset<grown ) grown = (size_t)(end-offset);
   return grown>n ? grown : n;
@@ -440,18 +441,38 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
   return err->rc;
 }
 
-void zt_remote_file_expect(zt_remote_file *f, uint64_t offset, uint64_t n){
-  remote_announced *a;
-  if( f->image || offset>=f->state->size ) return;
-  if( n>f->state->size-offset ) n = f->state->size-offset;
-  if( n<=REMOTE_FILE_NEAR ) return;
-  a = sqlite3_malloc64(sizeof(*a));
-  if( !a ) return;   /* It is read without an remote_announced */
-  zt_monitor_enter(f->monitor);
+/* Asks for bytes that are about to be read, unless a block has them. The lock is held. */
+static void remote_file_ask_early(zt_remote_file *f, uint64_t offset, size_t n){
+  const uint64_t next = remote_file_next_block(f, offset);
+  if( next-offset<n ) n = (size_t)(next-offset);
+  if( remote_file_block_at(f, offset) ) return;
+  (void)remote_file_ask(f, offset, remote_file_grown(f, offset, n));
+}
+
+/* Announces bytes that take several requests. The lock is held. */
+static void remote_file_announce(zt_remote_file *f, uint64_t offset, uint64_t n){
+  remote_announced *a = sqlite3_malloc64(sizeof(*a));
+  if( !a ) return;   /* They are read without */
   *a = (remote_announced){ .next = f->announcements, .at = offset, .end = offset+n };
   f->announcements = a;
   remote_file_ask_announced(f, a);
+}
+
+void zt_remote_file_expect(zt_remote_file *f, uint64_t offset, uint64_t n){
+  if( f->image || offset>=f->state->size ) return;
+  if( n>f->state->size-offset ) n = f->state->size-offset;
+  if( n<=REMOTE_FILE_NEAR ) return;
+  zt_monitor_enter(f->monitor);
+  if( n<REMOTE_FILE_PART ) remote_file_ask_early(f, offset, (size_t)n);
+  else remote_file_announce(f, offset, n);
   zt_monitor_leave(f->monitor);
+}
+
+bool zt_remote_file_hold_ahead(zt_remote_file *f){
+  if( !f->image || f->ahead>0 ) return true;
+  if( !zt_remote_take_ahead(f->remote, f->state->size) ) return false;
+  f->ahead = f->state->size;
+  return true;
 }
 
 /* --- Opening --- */
@@ -559,7 +580,7 @@ static int remote_file_open_head(zt_remote_file *f, const zt_remote_state *known
   bool whole = zt_remote_take_whole(f->remote);
   head.most = whole ? REMOTE_FILE_WHOLE : REMOTE_FILE_WHOLES;
   if( ask==ZT_REMOTE_CHANGE && known->nEtag ) head.if_none_match = known->etag;
-  tail.suffix = true;
+  tail.suffix = tail.once = true;
   zt_fetch_begin(&head);
   if( has_tail ) zt_fetch_begin(&tail);
   remote_file_end_head(f, &head, known, &whole, err);
@@ -613,6 +634,7 @@ void zt_remote_file_close(zt_remote_file *f){
     sqlite3_free(a);
   }
   while( f->nLed>0 ) sqlite3_free(f->led[--f->nLed]);
+  zt_remote_give_ahead(f->remote, f->ahead);
   zt_monitor_free(f->monitor);
   sqlite3_free(f->path);
   sqlite3_free(f->plain);

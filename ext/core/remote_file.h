@@ -37,6 +37,10 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
 /* Announces that n bytes at offset will be read, in this order. */
 void zt_remote_file_expect(zt_remote_file *f, uint64_t offset, uint64_t n);
 
+/* Counts what is kept of it as ahead, from now until it is closed. False: that would be too much,
+** and the caller closes it. Only a file whose server reads no ranges is that large. */
+bool zt_remote_file_hold_ahead(zt_remote_file *f);
+
 zt_remote *zt_remote_file_remote(const zt_remote_file *f);
 
 /* Its path as a name: that of a URL is percent-decoded and without its query. */
@@ -46,6 +50,7 @@ const char *zt_remote_file_plain_path(const zt_remote_file *f);
 /* There are no remote files. */
 #define zt_remote_file_close(f) ((void)(f))
 #define zt_remote_file_expect(f, offset, n) ((void)(f), (void)(offset), (void)(n))
+#define zt_remote_file_hold_ahead(f) ((void)(f), true)
 #endif
 
 #endif

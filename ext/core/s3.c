@@ -12,7 +12,6 @@
 #define S3_BUCKET_MAX 255
 #define S3_PAGE_BYTES ((uint64_t)16 << 20)   /* Most bytes of a page of 1,000 keys */
 #define S3_EMPTY 1000              /* Most pages without a key, one after the other */
-#define S3_PAUSE ((int64_t)100*1000*1000)
 
 bool zt_s3_split(const char *source, zt_text *bucket, zt_text *key){
   const char *z = source+5;
@@ -165,7 +164,8 @@ typedef struct s3_listing {
   zt_remote *remote;
   zt_text bucket, prefix;
   char *name;                /* As what may be reached lists it; owned */
-  char *token;               /* Of the next page; owned, NULL: the first */
+  char *token;               /* Of this page; owned, NULL: the first */
+  char *next;                /* Of the next one; owned, NULL: none */
   char *last;                /* The last key so far; owned */
   bool circular, foreign, ended, nomem;
   bool first;                /* A key of this page was seen */
@@ -213,57 +213,41 @@ static bool s3_take_object(void *context, zt_text key, zt_remote_state *state){
   return !l->ended;
 }
 
-/* Reads a page and checks it. *next is the token of the next one. */
-static int s3_check_page(s3_listing *l, zt_span page, char **next, zt_error *err){
+/* Checks a page, before anything of it is taken. */
+static int s3_accept_page(zt_fetch *f, zt_error *err){
+  s3_listing *l = f->context;
   l->circular = l->foreign = l->first = false;
-  if( zt_s3_read_page(page, s3_check_object, l, next, err) ) return err->rc;
-  if( *next && l->token && strcmp(*next, l->token)==0 ) l->circular = true;
-  l->empty = l->first ? 0 : l->empty+1;
-  if( *next && l->empty>=S3_EMPTY ) l->circular = true;
-  if( !l->circular && !l->foreign ) return SQLITE_OK;
-  sqlite3_free(*next);
-  *next = NULL;
+  sqlite3_free(l->next);
+  if( zt_s3_read_page(zt_fetch_body(f), s3_check_object, l, &l->next, err) ) return err->rc;
   if( l->foreign ){
     return zt_fail_remote(err, "transient", "the listing is no listing: a key of another prefix");
   }
-  return zt_fail_remote(err, "transient", "the listing goes in circles");
+  if( l->next && l->token && strcmp(l->next, l->token)==0 ) l->circular = true;
+  if( l->next && !l->first && l->empty+1>=S3_EMPTY ) l->circular = true;
+  if( l->circular ) zt_fail_remote(err, "transient", "the listing goes in circles");
+  return err->rc;
 }
 
 /* Asks for a page and delivers its objects. */
 static int s3_page(s3_listing *l, zt_error *err){
-  char *query = s3_query(l), *next = NULL;
+  char *query = s3_query(l), *unused = NULL;
   zt_fetch f = {
     .remote = l->remote, .kind = ZT_FETCH_S3, .scheme = &zt_s3_scheme, .name = l->name,
-    .bucket = l->bucket, .key = { "", 0 }, .what = "list", .query = query, .most = S3_PAGE_BYTES
+    .bucket = l->bucket, .key = { "", 0 }, .what = "list", .query = query, .most = S3_PAGE_BYTES,
+    .accept = s3_accept_page, .context = l
   };
-  char *unused = NULL;
-  zt_span page;
   if( !query ) return zt_fail_nomem(err);
   if( zt_fetch_end(&f, err)==SQLITE_OK ){
-    page = zt_fetch_body(&f);
-    if( s3_check_page(l, page, &next, err)==SQLITE_OK ){
-      zt_s3_read_page(page, s3_take_object, l, &unused, err);
-      if( l->nomem ) zt_fail_nomem(err);
-      sqlite3_free(unused);
-      sqlite3_free(l->token);
-      l->token = next;
-    }
+    zt_s3_read_page(zt_fetch_body(&f), s3_take_object, l, &unused, err);
+    if( l->nomem ) zt_fail_nomem(err);
+    sqlite3_free(unused);
+    sqlite3_free(l->token);
+    l->token = l->next;
+    l->next = NULL;
+    l->empty = l->first ? 0 : l->empty+1;
   }
   zt_fetch_clear(&f);
   sqlite3_free(query);
-  return err->rc;
-}
-
-/* The same, and again if the page is none. */
-static int s3_sound_page(s3_listing *l, zt_error *err){
-  const int retries = zt_remote_get(l->remote).retries;
-  for(int i=0; s3_page(l, err) && err->kind && i<retries; i++){
-    if( strcmp(err->kind, "transient")!=0 || !strstr(err->message, "listing") ) break;
-    zt_error_clear(err);
-    zt_remote_count_retry(l->remote);
-    if( zt_http_pause(zt_remote_http(l->remote), S3_PAUSE<<(i<8 ? i : 8),
-                      zt_remote_interrupt(l->remote), err) ) break;
-  }
   return err->rc;
 }
 
@@ -274,9 +258,10 @@ int zt_s3_list(zt_remote *r, zt_text bucket, zt_text prefix, zt_s3_object *objec
     .name = sqlite3_mprintf("s3://%.*s/%.*s", (int)bucket.n, bucket.z, (int)prefix.n, prefix.z)
   };
   if( !l.name ) zt_fail_nomem(err);
-  while( !err->rc && !l.ended && s3_sound_page(&l, err)==SQLITE_OK && l.token ){}
+  while( !err->rc && !l.ended && s3_page(&l, err)==SQLITE_OK && l.token ){}
   sqlite3_free(l.name);
   sqlite3_free(l.token);
+  sqlite3_free(l.next);
   sqlite3_free(l.last);
   return err->rc;
 }

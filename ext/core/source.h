@@ -143,6 +143,12 @@ static inline void zt_source_expect(zt_source *s, uint64_t offset, uint64_t n){
 ** of it. Each read of a remote file has checked that. */
 int zt_source_unchanged(zt_source *s, zt_error *err);
 
+/* Counts the bytes that an open remote file keeps as read ahead, if it was opened ahead of the
+** scan. False: they are too many, and the caller closes it. */
+static inline bool zt_source_hold_ahead(zt_source *s){
+  return !s->remote || zt_remote_file_hold_ahead(s->remote);
+}
+
 /* Replaces the failure of a rule by that of zt_source_unchanged(), if there is one. Returns the
 ** recorded code. */
 int zt_source_explain(zt_source *s, zt_error *err);

@@ -69,12 +69,20 @@ zt_pool *zt_connection_pool(zt_connection *c){
   return c->pool;
 }
 
-zt_pool *zt_connection_waiting_pool(zt_connection *c){
+uint32_t zt_connection_requests(const zt_connection *c){
 #if ZT_REMOTE
-  const int n = c->remote ? zt_remote_get(c->remote).connections : 1;
+  if( c->remote ) return (uint32_t)zt_remote_get(c->remote).connections;
+#endif
+  (void)c;
+  return 0;
+}
+
+_Static_assert(ZT_REMOTE_CONNECTIONS_MAX<=ZT_POOL_MAX, "a thread waits for each request");
+
+zt_pool *zt_connection_waiting_pool(zt_connection *c){
+  const int n = (int)zt_connection_requests(c);
   if( !c->pool && c->cursors>0 && n>1 ) c->pool = zt_pool_new(n-1);
   zt_pool_widen(c->pool, n);
-#endif
   return zt_connection_pool(c);
 }
 

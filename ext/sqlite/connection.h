@@ -50,6 +50,9 @@ void zt_connection_leave(zt_connection *c);
 /* The number of threads that a statement may use. */
 int zt_connection_threads(const zt_connection *c);
 
+/* Requests to servers that may be under way at once; 0: none. */
+uint32_t zt_connection_requests(const zt_connection *c);
+
 /* Threads, after zt_connection_enter(); NULL: there is only the caller's thread. */
 zt_pool *zt_connection_pool(zt_connection *c);
 

@@ -126,6 +126,10 @@ typedef struct file_opening {
 static void file_read(zt_job *job, const zt_interrupt *interrupt){
   file_opening *o = (file_opening*)job;
   zt_files_read(o->file, o->it->scan->connection, o->source, interrupt, &o->opened, &o->err);
+  if( o->opened.source && !zt_source_hold_ahead(o->opened.source) ){
+    zt_source_close(o->opened.source);
+    o->opened.source = NULL;
+  }
   if( o->opened.container ) job->memory = zt_container_memory(o->opened.container);
 }
 
@@ -189,6 +193,11 @@ static bool file_take_over(zt_file_iterator *it, file_opening *o){
   return true;
 }
 
+/* True if the job could not keep the file open. */
+static bool file_lacks_source(const file_opening *o){
+  return o->source && o->opened.container && !o->opened.source;
+}
+
 static void file_open_alone(zt_file_iterator *it){
   const bool source = (it->constraints->plan & ZT_PLAN_BYTES)!=0;
   zt_scan *scan = it->scan;
@@ -197,9 +206,14 @@ static void file_open_alone(zt_file_iterator *it){
   file_take(it, &opened);
 }
 
-/* Remote files that are asked for beside the second one. Round trips take their time, and a query
-** that wants but one file has ended by then. (remote-headers-hub) */
-#define FILE_REMOTE_EARLY ZT_PREFETCH_WAITING
+/* Remote files are asked for over all connections at once: beside the first one, or beside the
+** second if the query may want but one. (remote-headers-hub) */
+static void file_look_ahead(zt_file_iterator *it){
+  const uint32_t requests = zt_connection_requests(it->scan->connection);
+  zt_prefetch *a = &it->prefetch;
+  a->early = requests>0 && zt_path_is_url(it->at.file->path.z) ? requests-1 : 0;
+  a->whole = a->early>0 && !(it->constraints->plan & ZT_PLAN_FEW);
+}
 
 /* Open the file, and prefetch the next ones. */
 static void file_prefetch(zt_file_iterator *it, zt_pool *pool){
@@ -207,17 +221,18 @@ static void file_prefetch(zt_file_iterator *it, zt_pool *pool){
   const uint64_t remaining = file_count(it)-it->next;
   zt_prefetch *a = &it->prefetch;
   zt_job *job;
-  bool taken;
+  bool taken, lacking;
   a->jobs = &file_jobs;
   a->tasks.pool = pool;
   a->slow = true;
-  a->early = zt_path_is_url(it->at.file->path.z) ? FILE_REMOTE_EARLY : 0;
+  file_look_ahead(it);
   job = zt_prefetch_take(a, it, it->next-1, remaining, &interrupt, it->scan->err);
   if( !job ) return;
-  taken = file_take_over(it, (file_opening*)job);
+  lacking = file_lacks_source((file_opening*)job);
+  taken = !lacking && file_take_over(it, (file_opening*)job);
   file_drop_job(job);
   if( taken ) return;
-  zt_prefetch_stop(a);
+  if( !lacking ) zt_prefetch_stop(a);
   file_open_alone(it);
 }
 

@@ -14,7 +14,7 @@ static void blob_function(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_budget budget = zt_connection_budget(connection);
   zt_error err = ZT_ERROR_NONE;
   zt_buffer buffer = { NULL, 0 };
-  uint64_t start = 0, length = UINT64_MAX;
+  uint64_t start = 0, length = UINT64_MAX, bytes = 0;
   zt_target t;
   zt_payload payload;
   if( zt_target_null(args[0], args[1]) ) return;
@@ -26,6 +26,8 @@ static void blob_function(sqlite3_context *ctx, int n, sqlite3_value **args){
     payload = (zt_payload){
       .source = t.source, .object = &t.object, .component = &t.component, .budget = &budget
     };
+    if( zt_payload_length(&t.object, &t.component, &bytes)!=ZT_LENGTH_KNOWN ) bytes = budget.result;
+    zt_target_threads(connection, &t, length<bytes ? length : bytes, &budget);
     zt_content_read(&payload, start, length, &buffer, &err);
   }
   zt_target_close(&t);

@@ -13,7 +13,11 @@
 **     one element, as `value` in zt_elements
 **
 ** A tensor that cannot be interpreted is an error that names the object and the fault.
+**
+** In place of `dtype`, C code may bind a pointer to an array that takes the elements
+** (dense_into.h).
 */
+#include "sqlite/dense_into.h"
 #include "sqlite/tables.h"
 #include "sqlite/target.h"
 #include "tensor/assemble.h"
@@ -52,21 +56,43 @@ static bool dense_function_has(int n, sqlite3_value **args, int i){
 static int dense_function_open(sqlite3_context *ctx, int n, sqlite3_value **args, const char *first,
                                const char *count, dense_function_values *v, zt_error *err){
   bool sliced = dense_function_has(n, args, 3) || dense_function_has(n, args, 4);
-  uint64_t row = 0, rows = UINT64_MAX;
+  uint64_t row = 0, rows = UINT64_MAX, bytes = 0;
   if( n>2 && zt_value_dtype(args[2], &v->as, err) ) return err->rc;
   if( n>3 && zt_value_index(args[3], first, 0, &row, err) ) return err->rc;
   if( n>4 && zt_value_index(args[4], count, UINT64_MAX, &rows, err) ) return err->rc;
   if( dense_function_open_values(ctx, args, v, err) ) return err->rc;
   if( !v->as ) v->as = v->tensor.dtype;
   v->slice = zt_slice_all(&v->target.object);
-  return sliced ? zt_slice_of(&v->target.object, row, rows, &v->slice, err) : SQLITE_OK;
+  if( sliced && zt_slice_of(&v->target.object, row, rows, &v->slice, err) ) return err->rc;
+  if( !zt_dtype_size(v->as, v->slice.n, &bytes) ) bytes = 0;   /* An error, which comes later */
+  zt_target_threads(sqlite3_user_data(ctx), &v->target, bytes, &v->budget);
+  return SQLITE_OK;
+}
+
+/* Put the elements into an array of C code's. The result is NULL. */
+static void dense_function_into(sqlite3_context *ctx, int n, sqlite3_value **args,
+                                const zt_dense_into *into){
+  zt_error err = ZT_ERROR_NONE;
+  zt_buffer buffer = { into->p, into->n };
+  dense_function_values v = { 0 };
+  if( dense_function_open(ctx, n, args, "zt_dense: first", "zt_dense: count", &v, &err)==SQLITE_OK
+   && (!into->dtype.z || zt_dtype_find(into->dtype, &v.as, &err)==SQLITE_OK) ){
+    zt_assemble_into(&v.tensor, v.as, v.slice.first, v.slice.n, &buffer, &err);
+  }
+  dense_function_close_values(&v);
+  if( err.rc ) zt_result_error(ctx, &err);
 }
 
 static void dense_function(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
   zt_buffer buffer = { NULL, 0 };
   dense_function_values v = { 0 };
+  const zt_dense_into *into = n>2 ? sqlite3_value_pointer(args[2], ZT_DENSE_INTO) : NULL;
   if( zt_target_null(args[0], args[1]) ) return;
+  if( into ){
+    dense_function_into(ctx, n, args, into);
+    return;
+  }
   if( dense_function_open(ctx, n, args, "zt_dense: first", "zt_dense: count", &v,
                           &err)==SQLITE_OK ){
     zt_assemble(&v.tensor, v.as, v.slice.first, v.slice.n, &buffer, &err);

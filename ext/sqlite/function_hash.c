@@ -39,6 +39,7 @@ static void hash_function(sqlite3_context *ctx, int n, sqlite3_value **args){
     payload = (zt_payload){
       .source = t.source, .object = &t.object, .component = &t.component, .budget = &budget
     };
+    zt_target_threads(connection, &t, t.component.length, &budget);
     zt_content_hash(&payload, algorithm, text, &err);
   }
   zt_target_close(&t);

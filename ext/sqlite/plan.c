@@ -608,6 +608,21 @@ static void plan_count(plan_planner *p){
 #endif
 }
 
+/* True if the query may want few of the rows. */
+static bool plan_wants_few(const sqlite3_index_info *info){
+#if SQLITE_VERSION_NUMBER>=3038000
+  if( sqlite3_libversion_number()>=3038000 ){
+    for(int i=0; i<info->nConstraint; i++){
+      if( info->aConstraint[i].op==SQLITE_INDEX_CONSTRAINT_LIMIT ) return true;
+    }
+    return false;
+  }
+#else
+  (void)info;
+#endif
+  return true;
+}
+
 /* True if there is an argument too many. It would be a condition on the first hidden column. */
 static bool plan_has_surplus(const plan_planner *p){
   const int column = zt_table_surplus(p->table);
@@ -639,6 +654,7 @@ int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
   plan_estimate(&p, plan_files(&p));
   plan_consume_order(&p);
   plan_count(&p);
+  if( plan_wants_few(info) ) p.plan |= ZT_PLAN_FEW;
   info->idxNum = p.plan;
   return plan_tell_columns(&p);
 }

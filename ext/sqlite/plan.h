@@ -37,8 +37,9 @@ enum {
   ZT_PLAN_ASCENDING   = 1<<23,   /* Rows of an object must ascend by iPosition, */
   ZT_PLAN_DESCENDING  = 1<<24,   /* or descend; */
   ZT_PLAN_ALONE       = 1<<25,   /* all rows must, whatever their files */
-  ZT_PLAN_LIST        = 1<<26    /* The source value is a list; the next bits say so of the
+  ZT_PLAN_LIST        = 1<<26,   /* The source value is a list; the next bits say so of the
                                  ** arguments */
+  ZT_PLAN_FEW         = 1<<30    /* There is a LIMIT, whoever counts it, or SQLite does not tell */
 };
 #define ZT_PLAN_VALUES 17
 
@@ -55,7 +56,7 @@ enum {
 _Static_assert(ZT_PLAN_ARGUMENT_BIT(1)==ZT_PLAN_ARGUMENT, "source is followed by the arguments");
 _Static_assert(ZT_PLAN_ARGUMENT_BIT(1+ZT_ARGUMENTS)==ZT_PLAN_PATH, "a bit for each argument");
 _Static_assert(1<<(ZT_PLAN_VALUES-1)==ZT_PLAN_OFFSET, "the last value");
-_Static_assert(ZT_PLAN_LIST<=INT_MAX>>(1+ZT_ARGUMENTS), "idxNum is an int");
+_Static_assert(ZT_PLAN_LISTS<ZT_PLAN_FEW && ZT_PLAN_FEW<=INT_MAX, "idxNum is an int");
 
 /* The values of argv, each at the number of its bit; NULL: not in the plan. */
 typedef struct zt_plan_values {

@@ -37,7 +37,7 @@ enum {
 /* Found out once per row, for the first column that needs it. */
 typedef struct objects_row {
   bool looked, found;          /* The component with the values was looked for, and found */
-  zt_component values;
+  zt_component values;         /* Its dtype and type */
   bool summed;
   zt_totals totals;
 } objects_row;
@@ -91,7 +91,10 @@ static void objects_fingerprint_column(zt_scan *scan, sqlite3_context *ctx, int 
 
 static void objects_values_column(zt_scan *scan, sqlite3_context *ctx, int i){
   objects_row *r = scan->row;
-  if( !r->looked ) r->found = zt_component_values(scan->container, scan->object, &r->values);
+  if( !r->looked ){
+    r->found = zt_component_values(scan->container, scan->object,
+                                   ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, &r->values);
+  }
   r->looked = true;
   if( i==OBJECTS_TYPE && zt_scan_object(scan)->type.z ){
     zt_result_text(ctx, zt_scan_object(scan)->type);

@@ -8,6 +8,11 @@
 
 #define TARGET_LISTED 16   /* Most components listed in a message */
 
+/* Bytes of one call that are worth its own threads. Tests are built with fewer. */
+#ifndef ZT_CALL_WORTH
+# define ZT_CALL_WORTH ((uint64_t)8 << 20)
+#endif
+
 bool zt_target_null(sqlite3_value *source, sqlite3_value *object){
   return sqlite3_value_type(source)==SQLITE_NULL
       || (object && sqlite3_value_type(object)==SQLITE_NULL);
@@ -60,6 +65,7 @@ int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_targe
   out->path = NULL;
   out->container = NULL;
   out->source = NULL;
+  out->pool = NULL;
   out->interrupt = zt_connection_interrupt(c);
   if( zt_target_path(c, source, &path, err) ) return err->rc;
   err->path = path ? path : "<blob>";
@@ -184,8 +190,15 @@ int zt_target_tensor(const zt_target *t, zt_budget *budget, zt_tensor *out, zt_e
   return zt_tensor_open(t->source, t->container, &t->object, budget, out, err);
 }
 
+void zt_target_threads(zt_connection *c, zt_target *t, uint64_t bytes, zt_budget *budget){
+  if( budget->pool || bytes<ZT_CALL_WORTH ) return;
+  t->pool = budget->pool = zt_pool_new(zt_connection_threads(c)-1);
+  zt_source_set_pool(t->source, t->pool);
+}
+
 void zt_target_close(zt_target *t){
   zt_source_close(t->source);
+  zt_pool_free(t->pool);
   zt_container_close(t->container);
   sqlite3_free(t->path);
 }

@@ -13,6 +13,7 @@ typedef struct zt_target {
   zt_container *container;
   zt_source *source;           /* NULL if only the manifest was requested */
   zt_interrupt interrupt;
+  zt_pool *pool;               /* This call's own threads; owned; NULL: it has none */
   zt_object object;
   zt_component component;
 } zt_target;
@@ -40,6 +41,10 @@ int zt_target_component(zt_target *t, sqlite3_value *role, zt_error *err);
 
 /* Open the object's values. *out always needs zt_tensor_close(), before zt_target_close(). */
 int zt_target_tensor(const zt_target *t, zt_budget *budget, zt_tensor *out, zt_error *err);
+
+/* Let several threads read or make so many bytes. If no cursor is open, whose threads would help,
+** the threads are this call's own and end with zt_target_close(). */
+void zt_target_threads(zt_connection *c, zt_target *t, uint64_t bytes, zt_budget *budget);
 
 /* Fail: no object has that name. */
 int zt_target_no_object(const zt_container *c, zt_text name, const zt_interrupt *interrupt,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include "core/json.h"
 #include "core/window.h"
+#include "tensor/ranges.h"
 
 #define ASSEMBLE_TEXT_WORK 64   /* Elements converted in the time that one takes to write */
 
@@ -61,28 +62,79 @@ static int assemble_convert(const zt_tensor *t, const zt_dtype *as, const void *
   return SQLITE_OK;
 }
 
-/* Convert through a window, whose size is a multiple of a byte's packed elements. */
-static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n,
-                              uint8_t *out, zt_error *err){
-  uint64_t window = zt_tensor_window(t) & ~(uint64_t)15, offset;
-  void *elements, *scratch = NULL;
-  if( window>n ) window = n;
-  elements = zt_window_new((size_t)(window*t->dtype->width+1));
-  if( zt_dtype_is_packed(as) ) scratch = sqlite3_malloc64(window+1);
-  if( !elements || (zt_dtype_is_packed(as) && !scratch) ) zt_fail_nomem(err);
-  for(uint64_t done=0; done<n && !err->rc; done+=window){
-    size_t m = n-done<window ? (size_t)(n-done) : (size_t)window;
-    zt_dtype_size(as, done, &offset);
-    if( zt_tensor_read(t, first+done, m, elements, err)==SQLITE_OK ){
-      assemble_convert(t, as, elements, first+done, m, out+offset, scratch, err);
-    }
-    zt_tensor_poll(t, m, err);
-  }
-  zt_window_free(elements);
-  sqlite3_free(scratch);
+/* --- A result, which several threads fill --- */
+
+typedef struct assemble_result {
+  const zt_tensor *tensor;
+  const zt_dtype *as;
+  uint64_t first;          /* Position of the result's first element */
+  uint8_t *out;
+} assemble_result;
+
+/* A range on its way into the result. */
+typedef struct assemble_range {
+  const assemble_result *of;
+  uint64_t done;           /* Elements before the next one, from the result's first one on */
+  uint8_t scratch[];       /* Room for a window's elements, if their bytes are packed */
+} assemble_range;
+
+static void assemble_begin(void *context, void *part, uint64_t first){
+  assemble_range *range = part;
+  range->of = context;
+  range->done = first;
+}
+
+static int assemble_take(void *part, const void *const elements[2], size_t n, zt_error *err){
+  assemble_range *range = part;
+  const assemble_result *r = range->of;
+  uint64_t offset = 0;
+  zt_dtype_size(r->as, range->done, &offset);
+  assemble_convert(r->tensor, r->as, elements[0], r->first+range->done, n, r->out+offset,
+                   range->scratch, err);
+  range->done += n;
   return err->rc;
 }
 
+/* Elements that are not converted are read into their place. */
+static void *assemble_place(void *context, uint64_t first){
+  const assemble_result *r = context;
+  return r->out + first*r->as->width;
+}
+
+static int assemble_take_placed(void *part, const void *const elements[2], size_t n,
+                                zt_error *err){
+  const assemble_result *r = ((const assemble_range*)part)->of;
+  if( zt_big_endian() ) zt_swap_bytes((void*)elements[0], n*r->as->width, r->as->unit);
+  return err->rc;
+}
+
+static void assemble_merge(void *context, void *part){
+  (void)context;
+  (void)part;
+}
+
+/* zt_dtype_is_packed() types take the way of conversions, which packs. */
+static bool assemble_is_plain(const zt_tensor *t, const zt_dtype *as){
+  return as==t->dtype && !zt_dtype_is_packed(as);
+}
+
+/* A window's size is a multiple of a byte's packed elements. */
+static int assemble_ranges(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n,
+                           uint8_t *out, zt_error *err){
+  const bool packed = zt_dtype_is_packed(as), plain = assemble_is_plain(t, as);
+  assemble_result result = { t, as, first, out };
+  zt_ranges r = {
+    .t = { t }, .first = first, .n = n, .window = zt_tensor_window(t) & ~(uint64_t)15,
+    .context = &result, .begin = assemble_begin, .place = plain ? assemble_place : NULL,
+    .take = plain ? assemble_take_placed : assemble_take, .merge = assemble_merge
+  };
+  if( r.window>n ) r.window = n;
+  r.size = sizeof(assemble_range) + (packed ? (size_t)r.window : 0);
+  return zt_ranges_go(&r, err);
+}
+
+/* Read elements that are not converted with one call: the bytes of a file, which are read by
+** several threads then, and sparse tensors. */
 static int assemble_read_plain(zt_tensor *t, uint64_t first, uint64_t n, zt_buffer *out,
                                zt_error *err){
   if( zt_tensor_is_sparse(t) ) zt_sparse_fill(t, first, (size_t)n, out->p, err);
@@ -91,23 +143,41 @@ static int assemble_read_plain(zt_tensor *t, uint64_t first, uint64_t n, zt_buff
   return err->rc;
 }
 
+/* Fill `out`, whose bytes are all 0 if the tensor is sparse and plain. */
+static int assemble_fill(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n,
+                         zt_buffer *out, zt_error *err){
+  if( t->object->elements==0 ) return zt_tensor_read(t, 0, 0, NULL, err);
+  if( n==0 ) return SQLITE_OK;
+  return assemble_is_plain(t, as)
+      && (zt_tensor_is_sparse(t) || t->object->layout==ZT_LAYOUT_DENSE)
+       ? assemble_read_plain(t, first, n, out, err)
+       : assemble_ranges(t, as, first, n, out->p, err);
+}
+
 int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out,
                 zt_error *err){
-  bool plain = as==t->dtype && !zt_dtype_is_packed(as), zeros = plain && zt_tensor_is_sparse(t);
+  bool zeros = assemble_is_plain(t, as) && zt_tensor_is_sparse(t);
   uint64_t bytes = 0;
   *out = (zt_buffer){ NULL, 0 };
   if( zt_assemble_check(t, as, n, err) ) return err->rc;
   zt_dtype_size(as, n, &bytes);
   if( (zeros ? zt_buffer_new_zeros : zt_buffer_new)(t->budget, bytes, out, err) ) return err->rc;
-  if( t->object->elements==0 ){
-    zt_tensor_read(t, 0, 0, NULL, err);
-  }else if( !plain ){
-    assemble_converted(t, as, first, n, out->p, err);
-  }else if( n>0 ){
-    assemble_read_plain(t, first, n, out, err);
-  }
-  if( err->rc ) zt_buffer_clear(out);
+  if( assemble_fill(t, as, first, n, out, err) ) zt_buffer_clear(out);
   return err->rc;
+}
+
+int zt_assemble_into(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out,
+                     zt_error *err){
+  uint64_t bytes;
+  if( assemble_check_types(t, as, err) ) return err->rc;
+  if( !zt_dtype_size(as, n, &bytes) || bytes!=out->n ){
+    return zt_fail(err, SQLITE_ERROR, "%llu elements of %s are not the %llu bytes of the caller's"
+                   " array: the file has changed", n, as->name, out->n);
+  }
+  if( bytes && assemble_is_plain(t, as) && zt_tensor_is_sparse(t) ){
+    memset(out->p, 0, (size_t)bytes);
+  }
+  return assemble_fill(t, as, first, n, out, err);
 }
 
 /* --- Pieces --- */

@@ -12,6 +12,11 @@
 int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out,
                 zt_error *err);
 
+/* The same into the caller's memory, which is exactly as large, and has any bytes after a failure.
+** The budget's bound on results does not apply. */
+int zt_assemble_into(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out,
+                     zt_error *err);
+
 /* Give all elements to `take`, converted to `as`, as zt_assemble() returns them, in consecutive
 ** pieces of bounded memory. `take` ends it by a failure in err. */
 int zt_assemble_pieces(zt_tensor *t, const zt_dtype *as,

@@ -330,7 +330,8 @@ static void compare_take_block(compare_state *s, const void *p, const void *q,
 
 /* --- Ranges --- */
 
-static void compare_begin(void *context, void *part){
+static void compare_begin(void *context, void *part, uint64_t first){
+  (void)first;
   const compare_state *all = context;
   compare_state *s = part;
   s->dtype[0] = all->dtype[0];
@@ -349,7 +350,8 @@ static const void *compare_widen(compare_state *s, int k, const void *from, size
   return s->block[k].bytes;
 }
 
-static void compare_take(void *part, const void *const elements[2], size_t n){
+static int compare_take(void *part, const void *const elements[2], size_t n,
+                        zt_error *err){
   compare_state *s = part;
   for(size_t i=0; i<n; i+=COMPARE_BLOCK){
     const size_t m = n-i<COMPARE_BLOCK ? n-i : COMPARE_BLOCK;
@@ -358,6 +360,7 @@ static void compare_take(void *part, const void *const elements[2], size_t n){
     const void *p = compare_widen(s, 0, from[0], m), *q = compare_widen(s, 1, from[1], m);
     compare_take_block(s, p, q, from, m);
   }
+  return err->rc;
 }
 
 static void compare_add_sum(compare_sum *sum, const compare_sum *other){
@@ -467,8 +470,8 @@ static bool compare_is_narrow(const zt_dtype *d){
 int zt_compare(zt_tensor *t, zt_tensor *other, zt_comparison *out, zt_error *err){
   const zt_object *a = t->object, *b = other->object;
   zt_ranges ranges = {
-    .t = { t, other }, .size = sizeof(compare_state), .begin = compare_begin, .take = compare_take,
-    .merge = compare_merge
+    .t = { t, other }, .n = a->elements, .size = sizeof(compare_state), .begin = compare_begin,
+    .take = compare_take, .merge = compare_merge
   };
   compare_state *s;
   *out = (zt_comparison){ .elements = a->elements };

@@ -99,7 +99,8 @@ typedef struct histogram_whole {
   const zt_dtype *dtype;
 } histogram_whole;
 
-static void histogram_begin(void *context, void *memory){
+static void histogram_begin(void *context, void *memory, uint64_t first){
+  (void)first;
   const histogram_whole *whole = context;
   histogram_part *part = memory;
   part->of = whole->of;
@@ -107,7 +108,8 @@ static void histogram_begin(void *context, void *memory){
   memset(part->counts, 0, part->of->bins*sizeof(*part->counts));
 }
 
-static void histogram_take(void *memory, const void *const elements[2], size_t n){
+static int histogram_take(void *memory, const void *const elements[2], size_t n,
+                          zt_error *err){
   histogram_part *part = memory;
   const uint8_t *from = elements[0];
   for(size_t i=0; i<n; i+=HISTOGRAM_BLOCK){
@@ -118,6 +120,7 @@ static void histogram_take(void *memory, const void *const elements[2], size_t n
     if( part->of->whole ) histogram_take_whole(part, m);
     else histogram_take_block(part, m);
   }
+  return err->rc;
 }
 
 static void histogram_merge(void *context, void *memory){
@@ -129,7 +132,8 @@ static void histogram_merge(void *context, void *memory){
 static int histogram_count(zt_tensor *t, zt_histogram *h, zt_error *err){
   histogram_whole whole = { h, t->dtype };
   const zt_ranges ranges = {
-    .t = { t }, .window = zt_tensor_window(t), .context = &whole, .begin = histogram_begin,
+    .t = { t }, .n = t->object->elements, .window = zt_tensor_window(t), .context = &whole,
+    .begin = histogram_begin,
     .size = sizeof(histogram_part)+h->bins*sizeof(*h->counts), .take = histogram_take,
     .merge = histogram_merge
   };

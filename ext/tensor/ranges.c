@@ -1,4 +1,4 @@
-/* Passes over all elements of tensors, in ranges. See ranges.h. */
+/* Passes over elements of tensors, in ranges. See ranges.h. */
 #include "tensor/ranges.h"
 
 #include "core/host.h"
@@ -9,7 +9,7 @@
 ** reused, because allocating them for each range would take longer than reading. */
 static void *ranges_windows(const zt_ranges *r){
   uint64_t width = r->t[0]->dtype->width + (r->t[1] ? r->t[1]->dtype->width : 0);
-  return zt_window_new((size_t)(r->window*width));
+  return zt_window_new(r->place ? 1 : (size_t)(r->window*width));
 }
 
 /* Return the elements of a range: at least a window's, whose size depends on the tensors alone. */
@@ -18,8 +18,8 @@ static uint64_t ranges_elements(const zt_ranges *r){
 }
 
 static uint64_t ranges_count(const zt_ranges *r){
-  const uint64_t elements = r->t[0]->object->elements, n = ranges_elements(r);
-  return elements/n + (elements%n>0);
+  const uint64_t each = ranges_elements(r);
+  return r->n/each + (r->n%each>0);
 }
 
 static void ranges_enter(const zt_ranges *r, const zt_tensor *t, zt_error *err){
@@ -31,19 +31,18 @@ static void ranges_enter(const zt_ranges *r, const zt_tensor *t, zt_error *err){
 /* Take range i of r's tensors, or of the same tensors opened again. */
 static int ranges_take(const zt_ranges *r, zt_tensor *const t[2], uint64_t i, void *windows,
                        void *part, zt_error *err){
-  const uint64_t elements = r->t[0]->object->elements, each = ranges_elements(r);
-  const uint64_t end = elements-i*each<each ? elements : (i+1)*each;
-  void *const window[2] = { windows, (uint8_t*)windows + r->window*r->t[0]->dtype->width };
-  const void *const read[2] = { window[0], window[1] };
-  r->begin(r->context, part);
+  const uint64_t each = ranges_elements(r), end = r->n-i*each<each ? r->n : (i+1)*each;
+  void *window[2] = { windows, (uint8_t*)windows + r->window*r->t[0]->dtype->width };
+  r->begin(r->context, part, i*each);
   for(uint64_t at=i*each; at<end; at+=r->window){
     const size_t n = end-at<r->window ? (size_t)(end-at) : (size_t)r->window;
+    if( r->place ) window[0] = r->place(r->context, at);
     for(int k=0; k<2 && t[k]; k++){
       ranges_enter(r, t[k], err);
-      if( zt_tensor_read(t[k], at, n, window[k], err) ) return err->rc;
+      if( zt_tensor_read(t[k], r->first+at, n, window[k], err) ) return err->rc;
     }
-    r->take(part, read, n);
-    if( zt_tensor_poll(t[0], n, err) ) return err->rc;
+    if( r->take(part, (const void *const[2]){ window[0], window[1] }, n, err)
+     || zt_tensor_poll(t[0], n, err) ) return err->rc;
   }
   return SQLITE_OK;
 }

@@ -473,12 +473,15 @@ static void stats_begin(stats_accumulator *a, const zt_dtype *dtype){
   a->integers = zt_integers_none(dtype->wide==ZT_I64);
 }
 
-static void stats_begin_range(void *context, void *part){
+static void stats_begin_range(void *context, void *part, uint64_t first){
+  (void)first;
   stats_begin(part, ((const stats_accumulator*)context)->dtype);
 }
 
-static void stats_take_range(void *part, const void *const elements[2], size_t n){
+static int stats_take_range(void *part, const void *const elements[2], size_t n,
+                            zt_error *err){
   stats_take(part, elements[0], n);
+  return err->rc;
 }
 
 static void stats_merge_range(void *context, void *part){
@@ -547,8 +550,9 @@ int zt_stats_compute(zt_tensor *t, zt_stats *out, zt_error *err){
   stats_begin(a, t->dtype);
   if( !zt_tensor_is_sparse(t) ){
     const zt_ranges ranges = {
-      .t = { t }, .window = zt_tensor_window(t), .size = sizeof(*a), .context = a,
-      .begin = stats_begin_range, .take = stats_take_range, .merge = stats_merge_range
+      .t = { t }, .n = out->elements, .window = zt_tensor_window(t), .size = sizeof(*a),
+      .context = a, .begin = stats_begin_range, .take = stats_take_range,
+      .merge = stats_merge_range
     };
     zt_ranges_go(&ranges, err);
   }else if( zt_sparse_cells(t, stats_take, a, err)==SQLITE_OK ){

@@ -7,7 +7,7 @@ gen_values.py sparse CSR COO SORTED   one 15,000 x 15,000 f32 matrix with 4,000,
 gen_values.py vectors FILE            100,000 embeddings of 768 bf16
 gen_values.py asked FILE              4,096 x 64 f32 in one zstd frame; 20,000 f32, raw and again so
 gen_values.py npz STORED DEFLATED     1,000 f32 arrays of 1 MiB, by numpy.savez() and savez_compressed()
-gen_values.py hdf5 CONTIGUOUS CHUNKED 64 f32 datasets of 16 MiB, by h5py; in deflated chunks of 256 KiB
+gen_values.py hdf5-values PLAIN CHUNKED  64 f32 datasets of 16 MiB, by h5py; in deflated chunks of 256 KiB
 
 The numbers are normal with standard deviation 1, without NaN; f8 has all byte patterns.
 """
@@ -152,7 +152,7 @@ def main() -> None:
         gen_asked(*paths)
     elif kind == "npz":
         gen_npz(*paths)
-    elif kind == "hdf5":
+    elif kind == "hdf5-values":
         gen_hdf5(*paths)
     else:
         gen_tensors(kind, *paths)

@@ -108,7 +108,7 @@ def toarray(path: str) -> tuple[Sample, Sample]:
 
 def hdf5(kind: str) -> str:
     """The HDF5 file of 64 f32 datasets of 16 MiB."""
-    generate_python("hdf5", "contiguous.h5", "chunked.h5")
+    generate_python("hdf5-values", "contiguous.h5", "chunked.h5")
     return f"{kind}.h5"
 
 

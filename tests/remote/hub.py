@@ -5,7 +5,7 @@ import json
 import re
 import urllib.parse
 
-from files import File, serve
+from files import File, digest_of, serve
 from server import Answer
 
 TOKEN = "hf_aTokenOfTestsThatStandsNowhere"
@@ -14,7 +14,7 @@ PAGE = 1000
 
 def blob_id(data):
     """git's name of a blob."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+    return digest_of("sha1", data, b"blob %d\0" % len(data))
 
 
 @dataclasses.dataclass
@@ -118,8 +118,8 @@ class Hub:
     def row(self, repository, path, data):
         row = {"type": "file", "oid": blob_id(data), "size": len(data), "path": path}
         if len(data) >= repository.small:
-            row["lfs"] = {"oid": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 134}
-            row["xetHash"] = hashlib.sha256(b"xet" + data).hexdigest()
+            row["lfs"] = {"oid": digest_of("sha256", data), "size": len(data), "pointerSize": 134}
+            row["xetHash"] = digest_of("sha256", data, b"xet")
         return row
 
     def origin(self, request):
@@ -137,7 +137,7 @@ class Hub:
         data = files[path]
         headers = {"X-Repo-Commit": commit, "Accept-Ranges": "bytes"}
         if len(data) >= repository.small and self.store_origin:
-            digest = hashlib.sha256(data).hexdigest()
+            digest = digest_of("sha256", data)
             self.store.blobs[digest] = data
             headers |= {"X-Linked-Size": len(data), "X-Linked-ETag": f'"{digest}"', "ETag": f'"{digest}"',
                         "Location": f"{self.store_origin}/repos/{digest}?X-Amz-Signature=aSignatureOfTheStore"}
@@ -154,7 +154,7 @@ class Hub:
             return found
         repository, commit, files = found
         data = files[urllib.parse.unquote(file)]
-        tag = hashlib.sha256(data).hexdigest() if len(data) >= repository.small else blob_id(data)
+        tag = digest_of("sha256", data) if len(data) >= repository.small else blob_id(data)
         return serve(request, File(data, f'"{tag}"', None, headers={"X-Repo-Commit": commit}))
 
 
@@ -171,7 +171,7 @@ class Store:
         if digest not in self.blobs:
             return Answer(404, {"Content-Type": "application/xml"}, b"<Error><Code>NoSuchKey</Code></Error>")
         data = self.blobs[digest]
-        return serve(request, File(data, f'"{hashlib.md5(data).hexdigest()}"'))
+        return serve(request, File(data, f'"{digest_of("md5", data)}"'))
 
 
 def refusal(status, code, text, headers=None):

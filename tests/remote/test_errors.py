@@ -1,6 +1,7 @@
 """What goes wrong is the row's error with its kind, is tried again or not, and is never a wrong row."""
 import contextlib
 import gzip
+import hashlib
 import json
 import re
 import socket
@@ -131,7 +132,7 @@ def test_an_answer_that_proves_nothing_is_transient_and_tried_again(web, file, r
 def test_the_same_answers_amid_the_values(web, remote):
     data = safetensors(count=3_000_000)
     web.face.put(NAME, data)
-    expected = "sha256:" + __import__("hashlib").sha256(data[-3_000_000:]).hexdigest()
+    expected = "sha256:" + hashlib.sha256(data[-3_000_000:]).hexdigest()
     db = remote(web, retries=1)
     url = web.url(NAME)
     for fault in (RESET, Answer(503), lambda r: Answer(206, {"Content-Range": f"bytes 0-9/{len(data)}"}, data[:10]),
@@ -144,6 +145,33 @@ def test_the_same_answers_amid_the_values(web, remote):
         web.when(lambda r: r.range != (0, 65535), fault)
         error = failure(db, "SELECT zt_hash(?, 'w', 'sha256')", url)
         assert str(error).startswith(f"ztensor: {url}: ")
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("body", [lambda r, data: data, lambda r, data: b"", lambda r, data: data[r.range[0]:r.range[1] + 1]], ids=["all", "none", "the range"])
+def test_a_server_that_forgets_ranges_amid_the_values(web, remote, body, chunked):
+    """A whole answer in place of a range is another one than asked for, whatever it has."""
+    data = safetensors(count=300_000)
+    web.face.put(NAME, data)
+    url, later = web.url(NAME), lambda r: r.range != (0, 65535)
+    web.when(later, lambda r: Answer(200, {}, body(r, data), chunked=chunked), times=1)
+    db = remote(web, retries=1)
+    expected = "sha256:" + hashlib.sha256(data[-300_000:]).hexdigest()
+    assert value(db, "SELECT zt_hash(?, 'w', 'sha256')", url) == expected and settings(db)["retried"] == 1
+    web.forget()
+    web.when(later, lambda r: Answer(200, {}, body(r, data), chunked=chunked))
+    assert "the server sent other bytes than those asked for" in message(db, "SELECT zt_hash(?, 'w', 'sha256')", url)
+
+
+@pytest.mark.parametrize("answer", [Answer(200, {}, bytes(1000)), Answer(416), Answer(501), Answer(503, {"Retry-After": "20"}), RESET,
+                                    Answer(206, {"Content-Range": "bytes 0-9/1024999"}, bytes(10))], ids=["all", "416", "501", "503", "reset", "another range"])
+def test_a_server_without_ranges_from_the_end(web, remote, answer):
+    """The end of a file is asked for beside its beginning in order to save a request: without it, there is one more."""
+    web.face.put("/m.zt", writer.write({"w": writer.dense(bytes(range(256)) * 4000)}))
+    web.when(lambda r: r.range == (-65536, None), answer)
+    db = remote(web, retries=3)
+    assert rows(db, "SELECT object FROM zt_objects(?)", web.url("/m.zt")) == [("w",)]
+    assert settings(db)["retried"] == 0 and len(web.log) <= 4
 
 
 def test_no_connection(remote):
@@ -196,7 +224,7 @@ def test_a_server_without_ranges(web, remote):
     data = safetensors(count=200_000)
     web.face.put(NAME, data, ranges=False)
     db = remote(web)
-    expected = "sha256:" + __import__("hashlib").sha256(data[-200_000:]).hexdigest()
+    expected = "sha256:" + hashlib.sha256(data[-200_000:]).hexdigest()
     assert rows(db, "SELECT object, hash FROM zt_components(?)", web.url(NAME))[0][0] == "w"
     assert value(db, "SELECT zt_hash(?, 'w', 'sha256')", web.url(NAME)) == expected
     assert web.log[0].status == 200
@@ -263,8 +291,9 @@ def test_an_answer_without_an_end(remote, flood):
         timer.cancel()
 
 
-def test_large_files_of_a_server_without_ranges_come_one_by_one(serve, remote):
-    """Small ones let it be thought that many may come at once: the others would be 1.4 GB."""
+@pytest.mark.parametrize("query", ["SELECT count(*) FROM zt_objects(?)", "SELECT sum(length(stored)) / 4 FROM zt_components(?)"], ids=["metadata", "values"])
+def test_large_files_of_a_server_without_ranges_come_one_by_one(serve, remote, query):
+    """Small ones let it be thought that many may come at once: the others would be 1.4 GB. For values, the files stay open."""
     files = Files({f"/{i:02}.safetensors": safetensors() for i in range(10)})
     large = safetensors(padding=48 << 20)
     for i in range(10, 40):
@@ -283,7 +312,7 @@ def test_large_files_of_a_server_without_ranges_come_one_by_one(serve, remote):
     before = resident()
     threading.Thread(target=watch).start()
     try:
-        assert value(db, "SELECT count(*) FROM zt_objects(?)", json.dumps([server.url(f"/{i:02}.safetensors") for i in range(40)])) == 40
+        assert value(db, query, json.dumps([server.url(f"/{i:02}.safetensors") for i in range(40)])) == 40
     finally:
         over.set()
     assert max(most) - before < 400 << 20

@@ -9,7 +9,7 @@ import pytest
 from files import Files
 from server import STALL, Answer
 from support import rows
-from test_requests import safetensors
+from test_requests import TOLD, safetensors
 
 NAME = "/m.safetensors"
 BOUND = 3.0    # Seconds; a try ends after 30
@@ -94,6 +94,17 @@ def test_an_interrupt_of_many_files(bucket_server, remote):
     assert len(list_of_threads()) <= threads + 40
     bucket_server.server.rules.clear()
     assert len(rows(db, "SELECT * FROM zt_objects('s3://models/*.zt')")) == 200
+
+
+def test_requests_that_wait_for_their_turn_are_not_sent_any_more(bucket_server, remote):
+    """Sixteen connections, and 32 requests: of as many files, the beginning and the end each."""
+    for i in range(20):
+        bucket_server.bucket.put(f"{i:03}.zt", safetensors())
+    bucket_server.server.when(".zt", STALL)
+    db = remote(bucket_server.server, timeout=30, connections=16)
+    assert interrupted(db, "SELECT * FROM zt_objects('s3://models/*.zt')", after=1) < BOUND
+    time.sleep(0.2)
+    assert len(bucket_server.server.asked(".zt")) == (16 if TOLD else 2)
 
 
 def test_an_interrupt_amid_values(serve, remote):

@@ -1,6 +1,5 @@
 """Patterns and directories of S3 and the hub, and listings that lie."""
 import json
-import sqlite3
 
 import pytest
 
@@ -9,14 +8,10 @@ from support import message, rows, value
 from test_requests import safetensors
 
 def refused(db, source):
-    """The error of a listing. zt_files has nothing but it: no file of a listing that failed."""
+    """The error of a listing, which every table has, with 'skip', too: a query shows no part of a bucket as if it were all of it."""
     error = message(db, "SELECT path FROM zt_objects(?, 'skip')", source)
     assert error.startswith(f"ztensor: {source}: ")
-    try:
-        got = rows(db, "SELECT path, size, error FROM zt_files(?)", source)
-    except sqlite3.OperationalError as other:
-        got = [(source, None, str(other))]
-    assert got == [(source, None, error)]
+    assert message(db, "SELECT path, size, error FROM zt_files(?)", source) == error
     return error
 
 
@@ -256,6 +251,30 @@ def test_a_page_that_is_lost_is_asked_for_again(bucket_server, remote):
     bucket_server.server.forget()
     bucket_server.server.when(lambda r: "continuation-token" in r.target, Answer(500))
     assert "500" in refused(remote(bucket_server.server, retries=1), "s3://models/d/")
+
+
+NO_PAGES = {"no JSON": b"<html>", "cut": b'[{"type": "file", ', "another document": b'{"error": "x"}', "elsewhere": b'[{"type": "file", "path": "../m.zt", "size": 3, "oid": "x"}]'}
+
+
+@pytest.mark.parametrize("part", ["/tree/", "/revision/"])
+@pytest.mark.parametrize("page", NO_PAGES)
+def test_a_page_of_the_hub_that_is_none_is_asked_for_again(model, remote, part, page):
+    source = "hf://org/model/*.safetensors"
+    expected = rows(remote(*model.allowed), "SELECT path FROM zt_files(?)", source)
+    model.server.when(part, Answer(200, {}, NO_PAGES[page]), times=1)
+    assert rows(remote(*model.allowed, retries=1), "SELECT path FROM zt_files(?)", source) == expected != []
+    model.server.forget()
+    model.server.when(part, Answer(200, {}, NO_PAGES[page]))
+    assert ("no listing" if part == "/tree/" else "no commit") in refused(remote(*model.allowed, retries=2), source)
+    assert len(model.server.asked(part)) == 6   # Two statements
+
+
+def test_a_page_of_s3_that_is_none_is_asked_for_again(bucket_server, remote):
+    bucket_server.bucket.put("d/a.zt", b"")
+    for name in LIES.keys() - {"the same token again"}:   # Of which the first one is a page
+        bucket_server.server.forget()
+        bucket_server.server.when("", Answer(200, {}, LIES[name]), times=1)
+        assert rows(remote(bucket_server.server, retries=1), "SELECT path FROM zt_files('s3://models/d/*')") == [("s3://models/d/a.zt",)], name
 
 
 # ---- Regions

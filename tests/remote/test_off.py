@@ -28,6 +28,20 @@ print([row for row in open("/proc/self/net/tcp")][:0], len([d for d in __import_
 """
 
 
+@pytest.mark.parametrize("entry", [PLAIN, NOFS, ENTRY])
+def test_local_reading_calls_no_network(tmp_path, entry):
+    """As the system sees it (strace), also with the entry point of remote sources."""
+    (tmp_path / "m.safetensors").write_bytes(safetensors())
+    statements = [f"SELECT count(*) FROM zt_objects('{tmp_path}/*.safetensors')", f"SELECT zt_hash('{tmp_path}/m.safetensors', 'w', 'sha256')",
+                  f"SELECT count(*) FROM zt_stats(x'{safetensors().hex()}')"]
+    if entry != ENTRY:
+        statements += ["SELECT error FROM zt_files('s3://models/*.zt')", "SELECT zt_manifest('https://example.com/m.zt')"]
+    log = tmp_path / "log"
+    subprocess.run(["strace", "-f", "-qq", "-e", "trace=network", "-o", log, sys.executable, "-c", SCRIPT, EXTENSION, entry, *statements], check=True,
+                   capture_output=True, timeout=60, env={**os.environ, "ZTENSOR_REMOTE": "*"})
+    assert log.read_text() == ""
+
+
 def run(entry, *statements, allow="*"):
     done = subprocess.run([sys.executable, "-c", SCRIPT, EXTENSION, entry, *statements], capture_output=True, text=True, timeout=60,
                           env={**os.environ, "ZTENSOR_REMOTE": allow})

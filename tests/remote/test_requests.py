@@ -126,6 +126,32 @@ def test_values_are_ranges(web, remote):
     assert web.bytes < 100 * KIB
 
 
+def neighbours(count, size, gap):
+    """A safetensors file of tensors of so many bytes, with a tensor of `gap` bytes between two of them."""
+    entries, at = {}, 0
+    for i in range(count):
+        for name, n in ((f"w{i:03}", size), (f"x{i:03}", gap)):
+            entries[name] = {"dtype": "U8", "shape": [n], "data_offsets": [at, at + n]}
+            at += n
+    text = json.dumps(entries).encode()
+    return struct.pack("<Q", len(text)) + text + (bytes(range(251)) * (at // 251 + 1))[:at]
+
+
+STORED = "SELECT sum(length(stored)) FROM zt_components(?) WHERE object GLOB 'w*'"
+COMPUTED = "SELECT sum(elements) FROM zt_stats(?) WHERE object GLOB 'w*' AND mean > 0"   # By several threads, which ask in any order
+
+
+@pytest.mark.parametrize("query, gap, most", [(STORED, 0, 12), (STORED, 60_000, 30), (STORED, 70_000, 102), (COMPUTED, 0, 50), (COMPUTED, 60_000, 90),
+                                              (COMPUTED, 70_000, 102)])
+def test_tensors_near_each_other_are_one_request(web, remote, query, gap, most):
+    """Tensors of 100 kB: with less than 64 KiB between them, requests grow; with more, each has its own, and nothing between is asked for."""
+    data = neighbours(100, 100_000, gap)
+    web.face.put("/m.safetensors", data)
+    assert value(remote(web), query, web.url("/m.safetensors")) == 10_000_000
+    assert len(web.log) <= most, [r.range for r in web.log]
+    assert web.bytes <= (len(data) + 200_000 if gap < 64 * KIB else 10_300_000)
+
+
 def test_no_file_is_opened_for_what_the_listing_says(bucket_server, remote):
     bucket_of(bucket_server, 2500)
     db = remote(bucket_server.server)
@@ -150,28 +176,62 @@ def test_a_condition_on_the_path_opens_no_other_file(bucket_server, remote):
     assert {r.path for r in bucket_server.server.log if "list-type" not in r.target} == {"/models/many/00007.safetensors"}
 
 
-def test_limit_1_begins_with_one_file(bucket_server, remote):
+def files_asked(server):
+    return len([r for r in server.log if "list-type" not in r.target])
+
+
+MANY = "FROM zt_objects('s3://models/many/*')"
+
+
+@pytest.mark.parametrize("query", [
+    f"SELECT object {MANY} LIMIT 1", f"SELECT object {MANY} WHERE dtype = 'u8' LIMIT 1", f"SELECT object {MANY} ORDER BY path LIMIT 1",
+    f"SELECT (SELECT object {MANY})", f"SELECT 'w0' WHERE EXISTS (SELECT 1 {MANY})", f"SELECT object FROM (SELECT object, path {MANY}) LIMIT 1"])
+def test_limit_1_begins_with_one_file(bucket_server, remote, query):
     bucket_of(bucket_server, 500)
     db = remote(bucket_server.server)
-    assert rows(db, "SELECT object FROM zt_objects('s3://models/many/*') LIMIT 1") == [("w0",)]
-    assert len(bucket_server.server.log) <= 3
+    assert rows(db, query) == [("w0",)]
+    assert files_asked(bucket_server.server) <= 2
 
 
-def test_a_second_file_brings_many(bucket_server, remote):
-    """Files that do not come show how many are asked for: none but the first before a second one is wanted, then one a connection."""
-    bucket_of(bucket_server, 100)
-    server = bucket_server.server
-    server.when(".safetensors", STALL, after=1)
-    db = remote(server, timeout=30, connections=32)
-    files = lambda: len([r for r in server.log if "list-type" not in r.target])
-    cursor = db.execute("SELECT object FROM zt_objects('s3://models/many/*')")
-    assert files() == 1
+TOLD = sqlite3.sqlite_version_info >= (3, 38)   # Whether SQLite tells a table that there is a LIMIT
+
+
+def asked_before_an_interrupt(db, server, sql):
+    """How many files a statement asks for that gets no further."""
     timer = threading.Timer(1, db.interrupt)
     timer.start()
     with pytest.raises(sqlite3.OperationalError, match="interrupted"):
-        cursor.fetchall()
+        db.execute(sql).fetchall()
     timer.cancel()
-    assert 24 <= files() <= 40
+    return files_asked(server)
+
+
+@pytest.mark.parametrize("connections", [4, 32, 128])
+def test_a_scan_begins_over_all_connections(bucket_server, remote, connections):
+    bucket_of(bucket_server, 200)
+    bucket_server.server.when(".safetensors", STALL)
+    db = remote(bucket_server.server, timeout=30, connections=connections)
+    assert asked_before_an_interrupt(db, bucket_server.server, f"SELECT object {MANY}") == (connections if TOLD else 1)
+
+
+@pytest.mark.parametrize("connections", [4, 32, 128])
+def test_with_a_limit_the_second_file_brings_many(bucket_server, remote, connections):
+    """Files that do not come show how many are asked for: one, and then one a connection."""
+    bucket_of(bucket_server, 200)
+    server = bucket_server.server
+    server.when(".safetensors", STALL, after=1)
+    db = remote(server, timeout=30, connections=connections)
+    assert asked_before_an_interrupt(db, server, f"SELECT object {MANY} LIMIT 150") == 1 + connections
+
+
+def test_a_scan_that_ends_early_has_asked_once_a_connection(bucket_server, remote):
+    bucket_of(bucket_server, 200)
+    remote(bucket_server.server, connections=8).execute(f"SELECT object {MANY}").close()   # At its first row
+    assert 1 <= files_asked(bucket_server.server) <= 8
+    bucket_server.server.log.clear()
+    # SQLite tells of no LIMIT of a join
+    assert rows(remote(bucket_server.server, connections=8), f"SELECT object {MANY} JOIN (VALUES (1), (2)) LIMIT 1") == [("w0",)]
+    assert 1 <= files_asked(bucket_server.server) <= 8
 
 
 def test_connections_are_few_and_kept(bucket_server, remote):

@@ -32,18 +32,17 @@ LIKE = safetensors("w", count=SIZE).replace(b"\5\6\7", b"\7\6\5")   # As large
 @pytest.mark.parametrize("conditions", [True, False])
 @pytest.mark.parametrize("other", [OTHER, LIKE], ids=["another size", "the same size"])
 @pytest.mark.parametrize("after", [1, 2])
-def test_a_file_that_changes_amid_its_values(web, file, remote, conditions, other, after):
+@pytest.mark.parametrize("statement", ["SELECT zt_hash(?, 'w', 'sha256')", "SELECT hash FROM zt_components(?)", "SELECT zt_dense(?, 'w', 'u8', 7000000)"])
+def test_a_file_that_changes_amid_its_values(web, file, remote, conditions, other, after, statement):
+    """Each has a server of its own: requests that ended may still arrive."""
     file.conditions = conditions
     assert other != file.data
-    for statement in ("SELECT zt_hash(?, 'w', 'sha256')", "SELECT hash FROM zt_components(?)", "SELECT zt_dense(?, 'w', 'u8', 7000000)"):
-        web.forget()
-        web.face.put(NAME, FIRST, conditions=conditions)
-        replaced_after(web, after, other)
-        db = remote(web, retries=2)
-        assert "changed while it was read" in message(db, statement, web.url(NAME))
-        assert len(web.log) > after and all(r.headers.get("if-match") for r in web.log[1:])
-        # The next statement reads the new state
-        assert value(db, "SELECT object FROM zt_objects(?)", web.url(NAME)) == ("v" if other is OTHER else "w")
+    replaced_after(web, after, other)
+    db = remote(web, retries=2)
+    assert "changed while it was read" in message(db, statement, web.url(NAME))
+    assert len(web.log) > after and all(r.headers.get("if-match") for r in web.log[1:])
+    # The next statement reads the new state
+    assert value(db, "SELECT object FROM zt_objects(?)", web.url(NAME)) == ("v" if other is OTHER else "w")
 
 
 def test_a_file_that_changes_amid_its_header(web, remote):

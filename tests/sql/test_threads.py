@@ -111,6 +111,19 @@ def test_values_have_the_same_bits(db, model, sql):
     assert found[0] and all(each == found[0] for each in found)
 
 
+@pytest.mark.parametrize("arguments", ["blob:'large'", "blob:'large', 'data', 5, 12000000", "dense:'large'", "dense:'large', 'f16'",
+                                       "dense:'large', 'f64', 1, 2", "dense:'large', 'f4_e2m1'", "dense:'large', 'u8'"])
+def test_a_large_result_is_that_of_one_thread(db, model, arguments):
+    """Also where a conversion fails: the first element is named."""
+    function, _, rest = arguments.partition(":")
+    found = []
+    for n in (1, 2, 3, 8):
+        value(db, "SELECT zt_threads(?)", n)
+        found.append(told(db, f"SELECT zt_{function}(?, {rest})", model))
+    assert all(each == found[0] for each in found)
+    assert ("which u8 does not have" in found[0][0]) == ("u8" in rest)
+
+
 @pytest.fixture(scope="module")
 def frames(tmp_path_factory):
     """A zTensor 2 file with a tensor of 40 frames of 64 KiB, and one whose frame 30 has other bytes than its checksum says."""
@@ -173,6 +186,21 @@ def test_an_interrupt_ends_all_threads(db, model):
     assert value(db, "SELECT count(*) FROM zt_objects(?)", model) == 41
 
 
+def test_threads_of_one_call_end_with_it(db, model):
+    value(db, "SELECT zt_threads(8)")
+    assert len(value(db, "SELECT zt_dense(?, 'large', 'f64')", model)) == 24 * MIB
+    wait_for_threads()
+
+
+def wait_for_threads():
+    """None is left, once the system has put them away."""
+    for _ in range(200):
+        if len(os.listdir("/proc/self/task")) == threading.active_count():
+            break
+        time.sleep(0.01)
+    assert len(os.listdir("/proc/self/task")) == threading.active_count()
+
+
 def test_a_statement_that_is_left_open(connect, model):
     db = connect()
     value(db, "SELECT zt_threads(8)")
@@ -180,11 +208,7 @@ def test_a_statement_that_is_left_open(connect, model):
     first = [statement.fetchone() for _ in range(5)]
     assert [name for name, _ in first] == ["00", "01", "02", "03", "04"]
     statement.close()
-    for _ in range(200):   # None is left, once the system has put them away
-        if len(os.listdir("/proc/self/task")) == threading.active_count():
-            break
-        time.sleep(0.01)
-    assert len(os.listdir("/proc/self/task")) == threading.active_count()
+    wait_for_threads()
 
 
 def test_a_process_that_forks_between_statements(db, model):

@@ -490,7 +490,7 @@ TEST(test_null_in_every_field){
       assert_succeeded(&err, rows[i].field);
       assert_inside(c, rows[i].field);
       check_wants(c, rows[i].field);
-      assert_true(zt_component_values(c, 0, &m));
+      assert_true(zt_component_values(c, 0, ZT_COMPONENT_ALL, &m));
       assert_text(m.dtype, "u8", rows[i].field);
       assert_text(m.encoding, "raw", rows[i].field);
       assert_text(m.byte_order, "little", rows[i].field);
@@ -525,7 +525,7 @@ TEST(test_dtypes_of_1_1){
     b = made(rows[i].version, object);
     c = open_image(b, &err);
     assert_succeeded(&err, rows[i].version);
-    assert_true(zt_component_values(c, 0, &m));
+    assert_true(zt_component_values(c, 0, ZT_COMPONENT_ALL, &m));
     assert_text(m.dtype, rows[i].dtype, rows[i].version);
     if( rows[i].type ) assert_text(m.type, rows[i].type, rows[i].version);
     else assert_null(m.type.z);
@@ -591,7 +591,7 @@ TEST(test_layouts_of_0_1){
     assert_text(o.format, rows[i].format, rows[i].what);
     check( o.layout==rows[i].layout, "%s", rows[i].what );
     check( count_attributes(c, &o.attributes)==rows[i].attributes, "%s", rows[i].what );
-    assert_true(zt_component_values(c, 0, &m));
+    assert_true(zt_component_values(c, 0, ZT_COMPONENT_ALL, &m));
     assert_text(m.role, "data", rows[i].what);
     assert_text(m.dtype, "u8", rows[i].what);
     zt_container_close(c);
@@ -753,7 +753,7 @@ TEST(test_finding_components){
     b = made("1.2.0", hex);
     c = open_image(b, &err);
     assert_succeeded(&err, "roles");
-    assert_int_equal(zt_component_values(c, 0, &m), rows[i].values!=NULL);
+    assert_int_equal(zt_component_values(c, 0, ZT_COMPONENT_ALL, &m), rows[i].values!=NULL);
     if( rows[i].values ) assert_text(m.role, rows[i].values, "values");
     for(size_t k=0; k<n; k++){
       assert_true(zt_component_find(c, 0, (zt_text){ rows[i].roles[k], strlen(rows[i].roles[k]) }, &m));

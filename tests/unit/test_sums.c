@@ -94,6 +94,7 @@ TEST(test_statistics_of_one_that_is_next_to_all_others){
 /* --- Comparison --- */
 
 static compare_state state_of, same_of;
+static zt_error none;   /* Nothing fails here */
 
 TEST(test_comparison){
   for(size_t k=0; k<COUNT(sizes); k++){
@@ -102,7 +103,7 @@ TEST(test_comparison){
     zt_comparison r = { 0 };
     state_of = (compare_state){ .dtype = { f64(), f64() }, .wide = f64() };
     for(size_t i=0; i<BLOCK; i++) block[1][i] = -(block[0][i] = x);
-    compare_take(&state_of, elements, BLOCK);
+    compare_take(&state_of, elements, BLOCK, &none);
     for(int i=0; i<DOUBLINGS; i++){
       same_of = state_of;
       compare_merge(&state_of, &same_of);
@@ -132,7 +133,7 @@ TEST(test_comparison_of_blocks_on_either_side_of_a_bound){
         block[0][e] = each;
         block[1][e] = each/2;
       }
-      compare_take(&state_of, elements, BLOCK);
+      compare_take(&state_of, elements, BLOCK, &none);
       squares += BLOCK*(long double)each*each;
     }
     compare_finish(&state_of, &r);

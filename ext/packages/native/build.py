@@ -82,7 +82,8 @@ class Target:
             files += sorted((ISAL / "crc" / "aarch64").glob("*_dispatcher.c")) + [ISAL / "crc/aarch64/crc64_rocksoft.c"]
             assembly = sorted(f for f in (ISAL / "crc" / "aarch64").glob("*.S") if not f.name.startswith("crc32_common"))
             assembly = [f for f in assembly if f.name != "crc32_mix_default_common.S"] + [ISAL / f for f in ISAL_ARM64]
-        return [(f, include) for f in [*files, HERE / "isal_inflate.c"]] + [(f, [*include, "-D__ASSEMBLY__"]) for f in assembly]
+        stand_in = (HERE / "isal_inflate.c", [*include, f"-I{ZLIB}"])
+        return [*((f, include) for f in files), stand_in] + [(f, [*include, "-D__ASSEMBLY__"]) for f in assembly]
 
     def awslc(self):
         if not self.linux:

@@ -301,7 +301,7 @@ def cases():
     yield "zlib-dictionary", file(w.element(PACKED, b"\x78\xbb" + zlib.compress(matrix)[2:])), *stream, f"the compressed element at byte {data} is no zlib stream", "a stream that needs a dictionary"
     yield "zlib-cut", file(w.element(PACKED, zlib.compress(matrix)[:20])), *stream, f"the compressed element at byte {data} ends early", "a stream that is cut"
     yield "zlib-less", file(w.element(PACKED, zlib.compress(matrix[:40]))), *stream, f"the compressed element at byte {data} ends early", "a stream that ends within the matrix's head"
-    yield "zlib-less-and-more", file(w.element(PACKED, zlib.compress(matrix[:40]) + bytes(8192))), *stream, f"the compressed element at byte {data} ends within its matrix", "a stream that ends within the matrix's head, and zeros behind it"
+    yield "zlib-less-and-more", file(w.element(PACKED, zlib.compress(matrix[:40]) + bytes(8192))), *stream, f"the compressed element at byte {data} ends early", "a stream that ends within the matrix's head, and zeros behind it"
     yield "deflate-garbage", file(w.element(PACKED, b"\x78\x9c" + b"\xff" * 20)), "open_error", "E2", "encoding", "deflate: an invalid block", "an invalid block within a stream"
     yield "name-utf8", file(w.matrix(SINGLE, (2, 2), four, name=b"\xff")), "open_error", "ML5", "matlab-name", f"byte {data + 40}: a name is not UTF-8, or has U+0000 in it", "a name that is not UTF-8"
     yield "name-nul", file(w.matrix(SINGLE, (2, 2), four, name=b"w\0")), "open_error", "ML5", "matlab-name", f"byte {data + 40}: a name is not UTF-8, or has U+0000 in it", "U+0000 in a name"

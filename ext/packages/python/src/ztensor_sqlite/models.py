@@ -24,7 +24,7 @@ NUMBERED = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<total>\d{5})(?P<en
 TOTAL_MOST = 1000   # Files. A larger total in a name is no number of files
 
 # Files of a training's checkpoint that are no model, beside one that is
-COMPANIONS = re.compile(r"(optimizer|scheduler|scaler|rng_state\w*|random_states_\d+|training_args|sampler\w*|dl_state_dict|trainer_state)\.[a-z]+")
+COMPANIONS = re.compile(r"(optimizer|scheduler|scaler|rng_state\w*|random_states_\d+|training_args|sampler\w*|dl_state_dict)\.[a-z]+")
 
 
 class Model(NamedTuple):
@@ -145,22 +145,13 @@ def one(session, source):
     if not models:
         raise Trouble(f"{source}: there is no tensor file")
     folder = source.rstrip("/")
-    for chosen in (lambda model: _is_in(model, folder), lambda model: not _is_companion(model), lambda model: _is_in(model, folder) and not _is_companion(model)):
-        rest = [model for model in models if chosen(model)]
-        if len(models) > 1 and len(rest) == 1:
-            models = rest
+    here = [model for model in models if _beside(model.name, "").rstrip("/") == folder]
+    rest, here_rest = ([model for model in some if not COMPANIONS.fullmatch(os.path.basename(model.name))] for some in (models, here))
+    models = next((some for some in (models, here, rest, here_rest) if len(some) == 1), models)
     if len(models) > 1:
         named = ", ".join(model.name for model in models[:3]) + (", ..." if len(models) > 3 else "")
         raise Trouble(f"{source}: there are {len(models)} models in it, name one: {named}")
     return models[0]
-
-
-def _is_in(model, folder):
-    return _beside(model.name, "").rstrip("/") == folder
-
-
-def _is_companion(model):
-    return COMPANIONS.fullmatch(os.path.basename(model.name)) is not None
 
 
 def must_be_there(model):
@@ -195,9 +186,9 @@ def tensors(session, model, *more):
 
 
 def bytes_of(models):
-    """A statement for the bytes of all files of models."""
+    """A statement for the bytes of all files of models. A file that two of them have counts twice."""
     files = json.dumps([path for model in models for path in model.files], ensure_ascii=False)
-    return f"SELECT total(size) FROM zt_files({quote(files)})"
+    return f"SELECT total(f.size) FROM json_each({quote(files)}) AS p CROSS JOIN zt_files(p.value) AS f"
 
 
 def is_index(source):

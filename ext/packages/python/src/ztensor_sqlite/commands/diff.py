@@ -15,7 +15,7 @@ CHANGES = ["object", "other_object", "change", "elements", "equal", "nans", "rms
 @click.argument("b")
 @click.option("--all", "everything", is_flag=True, help="Also show tensors that are the same.")
 @click.option("--map", "mapped", type=click.Choice(["auto", "none"]), default="auto", show_default=True,
-              help="How names of transformers and of GGUF belong together: by the tables of llama.cpp's architectures, or not at all.")
+              help="How other names belong together: of GGUF by llama.cpp's tables, and without a wrapper's prefix; or not at all.")
 @click.option("--db", metavar="FILE", help="Save the distances in this catalog, for its page. The catalog must have both files.")
 @options.rows
 def command(a, b, everything, mapped, db, view):
