@@ -11,7 +11,7 @@ from . import options
 COLUMNS = ["module", "copies", "tensors", "parameters", ("bytes", output.BYTES), "share", "types", ("shape", output.JSON)]
 
 
-@click.command("tree")
+@click.command("tree", short_help="Show the modules of a model.")
 @click.argument("words", nargs=-1, required=True, metavar="MODEL", type=click.Path())
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Only N levels below the model.")
 @click.option("-t", "--tensors", is_flag=True, help="List the tensors, too, and not only the modules that they are in.")
