@@ -37,15 +37,23 @@ class Source:
     def __str__(self):
         return ", ".join(self.words[:3]) + (", ..." if len(self.words) > 3 else "")
 
+    @property
+    def is_folder(self):
+        """Whether it is one folder, which stands for its files without being asked."""
+        return len(self.words) == 1 and os.path.isdir(self.text)
+
     def is_single(self, session):
         """Whether there is one file, which the only word names. A source without any file is an error."""
         found = [path for path, in session.run(f"SELECT path FROM zt_files({self.sql}) LIMIT 2")]
         if not found:
-            raise Trouble(f"{self}: there is no tensor file")
+            self.refuse_empty()
         (word, *rest) = self.words
         if rest or len(found) > 1:
             return False
         return found[0] == word or word.startswith("file:") or word.startswith("~") and not os.path.isdir(os.path.expanduser(word))
+
+    def refuse_empty(self):
+        raise Trouble(f"{self}: there is no tensor file")
 
     def model(self, session):
         """The models.Model that the source is, whose files it names from then on; or None if it is several."""
@@ -53,7 +61,7 @@ class Source:
 
         found = models.of(session, self.text)
         if not found:
-            raise Trouble(f"{self}: there is no tensor file")
+            self.refuse_empty()
         if len(found) > 1:
             return None
         models.must_be_there(found[0])
