@@ -234,6 +234,8 @@ def _shards(session, paths):
 def read_index(path):
     """The Index in a file. Names of files lead nowhere but beside it."""
     try:
+        if not os.path.isfile(path):   # A pipe would never end
+            return Index({}, error="this is no regular file")
         if os.path.getsize(path) > INDEX_MOST:
             return Index({}, error=f"it has more than {INDEX_MOST >> 20} MiB")
         with open(path, encoding="utf-8") as file:
@@ -245,12 +247,19 @@ def read_index(path):
     tensors = said.get("weight_map") if isinstance(said, dict) else None
     if not isinstance(tensors, dict) or not all(isinstance(name, str) for name in tensors.values()):
         return Index({}, error="there is no weight_map of names of files")
+    if not all(map(_is_text, tensors)):
+        return Index({}, error="a name of a tensor is not UTF-8 without U+0000")
     outside = next((name for name in tensors.values() if not _is_beside(name)), None)
     if outside is not None:
-        return Index({}, error=f"'{outside}' is no name of a file beside it")
+        return Index({}, error=f"{outside!r} is no name of a file beside it")
     metadata = said.get("metadata")
     return Index(tensors, metadata.get("total_size") if isinstance(metadata, dict) else None)
 
 
+def _is_text(name):
+    """Whether a name may be one of a tensor. JSON may have halves of surrogate pairs."""
+    return "\0" not in name and not any("\ud800" <= c <= "\udfff" for c in name)
+
+
 def _is_beside(name):
-    return name not in ("", os.curdir, os.pardir) and "\0" not in name and not set(name) & set(r"/\:")
+    return _is_text(name) and name not in ("", os.curdir, os.pardir) and not set(name) & set(r"/\:")
