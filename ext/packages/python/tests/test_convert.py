@@ -8,7 +8,7 @@ import sys
 import collection as parts
 import pytest
 from commanding import GOLDEN, SOURCES, Command, floats, safetensors
-from tensor_files import GGML, gguf
+from tensor_files import GGML, gguf, torch
 from test_command import WITH_APSW
 
 sys.path.insert(0, str(SOURCES))
@@ -114,6 +114,15 @@ def test_the_state_of_optimizers_is_left_out(command, at, tmp_path):
     assert not (tmp_path / "none.zt").exists()
 
 
+def test_tensors_are_left_out_by_their_names(command, at, tmp_path):
+    assert command.refused("convert", at("other/checkpoint.index"), "new.zt").endswith(
+        "object '_CHECKPOINTABLE_OBJECT_GRAPH': it has no values: its elements are text (here: --exclude)")
+    command("convert", at("other/checkpoint.index"), "new.zt", "--exclude", "_CHECK*", "--exclude", "save_counter*")
+    names = {name for name, in rows("SELECT object FROM zt_objects(?)", at("other/checkpoint.index"))}
+    assert {name for name, in rows("SELECT object FROM zt_objects(?)", tmp_path / "new.zt")} == {
+        name for name in names if not name.startswith(("_CHECK", "save_counter"))} != names
+
+
 def test_attributes_come_along_and_can_be_set(command, at, tmp_path):
     command("convert", at("backup/same-values.safetensors"), "a.safetensors", "--set", "license=MIT", "--set", "note=a=b", "--set", "empty=")
     assert attributes(tmp_path / "a.safetensors") == {"license": ("MIT", "text"), "note": ("a=b", "text"), "empty": ("", "text")}
@@ -132,6 +141,11 @@ def test_attributes_come_along_and_can_be_set(command, at, tmp_path):
 def test_settings_that_are_refused(command, at, tmp_path, setting, said):
     assert said in command.refused("convert", at("gguf/tiny-llama-Q4_0.gguf"), "new.gguf", "--set", setting)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_key_with_a_null_character(command, tmp_path):
+    torch(tmp_path / "a.pt", {"w": floats(1), "x\0y": 7, "x": 8})
+    assert command.refused("convert", "a.pt", "new.zt") == "ztensor: a.pt: a key with U+0000 in it"
 
 
 def test_attributes_that_a_format_cannot_hold(command, at):

@@ -6,6 +6,7 @@ import sys
 import collection as parts
 import numpy as np
 import pytest
+import writer
 from commanding import SOURCES, Command, floats, safetensors
 from tensor_files import bf16, f32, gguf
 
@@ -185,11 +186,47 @@ def test_other_shapes_and_nan_among_reordered_tensors(command, tmp_path):
     assert again == []
 
 
+def test_odd_tensors_among_those_that_are_reordered(command, tmp_path):
+    """Each is a row with its reason, whatever the files say."""
+    odd = [writer.dense(bytes(4), [], "f32"), writer.dense(b"", [0, 4], "f32"), writer.dense(b"", [8, 0], "f32"), writer.dense(bytes(64), [8, 1], "i64"),
+           writer.dense(bytes(32), [8, 4], "f99"), writer.dense(bytes(32), [8, 4], "u8", type="f8_e5m2"), writer.dense(bytes(8), [8, 4], "f32")]
+    paths = []
+    for path, name in (("a.zt", "model.layers.{}.self_attn.q_proj.weight"), ("b.zt", "blk.{}.attn_q.weight")):
+        paths.append(tmp_path / path)
+        paths[-1].write_bytes(writer.write({name.format(i): object for i, object in enumerate(odd)}, "1.2",
+                                           {"general.architecture": "llama", "llama.attention.head_count": 4}))
+    rows = {row["object"].split(".")[2]: row for row in command.json("diff", *paths, "--all", status=1)}
+    assert {number for number, row in rows.items() if row["change"] == "same"} == {"2", "5"} and len(rows) == len(odd)
+    reasons = {"0": "the number of heads: 4", "1": "the number of heads: 4", "3": "integers of 64 bits are not put in order", "4": "f99", "6": "32 elements of f32 are 128 bytes, and it has 8"}
+    for number, reason in reasons.items():
+        assert rows[number]["change"] == "incomparable" and reason in rows[number]["error"], rows[number]
+
+
+def test_names_of_files_cannot_do_anything_to_a_terminal(command, tmp_path):
+    path = gguf(tmp_path / "model.gguf", {"general.architecture": "\x1b[2J"}, {name: ("f32", array) for name, array in parts.of_llama_cpp(parts.llama()).items()})
+    assert "its architecture, \\x1b[2J, is not among" in command("diff", BASE, path, status=1)[1]
+
+
 def test_a_selection_of_tensors(command):
     rows = command.json("diff", BASE, parts.CHAT, "--name", "*.3.*norm*", status=1)
     assert sorted(row["object"] for row in rows) == ["model.layers.3.input_layernorm.weight", "model.layers.3.post_attention_layernorm.weight"]
     assert command("diff", BASE, parts.CHAT, "--name", "*.0.*")[1] == "9 tensors: 9 the same, 0 not\n"
     assert command("diff", BASE, "gguf/tiny-llama-F32.gguf", "--name", "blk.2.*", "--all")[1].endswith("9 tensors: 9 the same, 0 not\n")
+
+
+# ---- Models within a wrapper
+
+@pytest.mark.parametrize("prefix", naming.WRAPPERS)
+def test_names_within_a_wrapper(command, tmp_path, prefix):
+    tensors = {"a.w": floats(1), "b.w": floats(2), "c": floats(3)}
+    bare = safetensors(tmp_path / "bare.safetensors", tensors)
+    tensors["b.w"] = floats(4)
+    wrapped = safetensors(tmp_path / "wrapped.safetensors", {**{prefix + name: tensor for name, tensor in tensors.items()}, "epoch": floats(7)})
+    for a, b, side in ((bare, wrapped, "second"), (wrapped, bare, "first")):
+        out, err = command("diff", a, b, "--csv", status=1)
+        assert err == f"names are compared without '{prefix}' of the {side} model\n4 tensors: 2 the same, 2 not\n"
+        assert "epoch" in out and "changed" in out
+    assert command("diff", bare, wrapped, "--map", "none", status=1)[1] == "7 tensors: 0 the same, 7 not\n"
 
 
 # ---- Names alone

@@ -139,13 +139,23 @@ def test_a_name_with_special_characters_is_a_source(session, tmp_path):
     ('{"weight_map": {"w": "../a.safetensors"}}', "'../a.safetensors' is no name of a file beside it"),
     ('{"weight_map": {"w": "/etc/passwd"}}', "'/etc/passwd' is no name of a file beside it"),
     ('{"weight_map": {"w": "s3:x"}}', "'s3:x' is no name of a file beside it"), ('{"weight_map": {"w": ".."}}', "'..' is no name of a file beside it"),
-    ('{"weight_map": {"w": ""}}', "'' is no name of a file beside it")])
+    ('{"weight_map": {"w": ""}}', "'' is no name of a file beside it"), ('{"weight_map": {"w": "a\\u0000"}}', "'a\\x00' is no name of a file beside it"),
+    ('{"weight_map": {"w": "\\ud800"}}', "'\\ud800' is no name of a file beside it"),
+    ('{"weight_map": {"\\ud800": "a"}}', "a name of a tensor is not UTF-8 without U+0000"),
+    ('{"weight_map": {"a\\u0000b": "a"}}', "a name of a tensor is not UTF-8 without U+0000")])
 def test_indexes_that_cannot_be_used(session, tmp_path, text, error):
     path = tmp_path / "model.safetensors.index.json"
     path.write_text(text)
     assert models.read_index(str(path)) == Index({}, error=error)
     safetensors(tmp_path / "a.safetensors", {"w": floats(1)})
     assert models.one(session, str(tmp_path)).files == (str(tmp_path / "a.safetensors"),)
+
+
+def test_a_pipe_that_is_called_an_index_is_not_read(session, tmp_path):
+    os.mkfifo(tmp_path / "model.safetensors.index.json")
+    safetensors(tmp_path / "a.safetensors", {"w": floats(1)})
+    found, indexes = models.survey(session, str(tmp_path))
+    assert [index.error for index in indexes.values()] == ["this is no regular file"] and len(found) == 1
 
 
 def test_names_of_indexes(session, tmp_path):

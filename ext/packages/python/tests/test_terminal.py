@@ -150,7 +150,7 @@ def test_json_and_csv_have_no_colours(command):
 @pytest.fixture
 def large(tmp_path):
     """Files with one tensor of 40 GB, all of them a hole."""
-    for name, dtype, elements in (("f32", "F32", 10**10), ("bool", "BOOL", 4 * 10**10)):
+    for name, dtype, elements in (("f32", "F32", 10**10), ("same", "F32", 10**10), ("bool", "BOOL", 4 * 10**10)):
         head = f'{{"w":{{"dtype":"{dtype}","shape":[{elements}],"data_offsets":[0,{4 * 10**10}]}}}}'.encode()
         with open(tmp_path / f"{name}.safetensors", "wb") as file:
             file.write(struct.pack("<Q", len(head)) + head)
@@ -160,7 +160,7 @@ def large(tmp_path):
 @pytest.mark.parametrize("words, pattern", [
     (["stats", "f32.safetensors"], r"stats .*\d(\.\d+)? (MB|GB)/40 GB"), (["check", "--full", "bool.safetensors"], r"check .*\d(\.\d+)? (MB|GB)/40 GB"),
     (["export", "f32.safetensors", "w", "/dev/null"], r"w .*\d(\.\d+)? (MB|GB)/40 GB"),
-    (["diff", "f32.safetensors", "f32.safetensors"], r"diff .*\d(\.\d+)? (MB|GB)/80 GB"),
+    (["diff", "f32.safetensors", "same.safetensors"], r"diff .*\d(\.\d+)? (MB|GB)/80 GB"),
     (["catalog", "f32.safetensors", "--db", "c.db", "--statistics"], r"statistics .*0/1, \d(\.\d+)? (MB|GB)")])
 def test_progress_within_one_tensor(command, large, words, pattern):
     """The command is ended as soon as the bar is seen, which is while it reads the only tensor."""
@@ -243,6 +243,7 @@ def bash(command, models):
 
 
 COMPLETED = [("ztensor-sql st", "ztensor-sql stats "), ("ztensor-sql ls --sor", "ztensor-sql ls --sort "), ("ztensor-sql ls on", "ztensor-sql ls one.safetensors "),
+             ("ztensor-sql diff one.safetensors on", "ztensor-sql diff one.safetensors one.safetensors "),
              ("ztensor-sql ls collection/of/models-with-long-names/cu", "ztensor-sql ls collection/of/models-with-long-names/cut.safetensors "),
              ("ztensor-sql stats --sort zer", "ztensor-sql stats --sort zeros "), ("ztensor-sql stats --dtype bf", "ztensor-sql stats --dtype bf16 "),
              ("ztensor-sql stats one.safetensors --name layers.0.q", "ztensor-sql stats one.safetensors --name layers.0.query "),

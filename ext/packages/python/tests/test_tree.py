@@ -3,7 +3,7 @@ import sys
 
 import collection as parts
 import pytest
-from commanding import SOURCES, Command, floats, on_terminal, safetensors
+from commanding import GOLDEN, SOURCES, Command, floats, on_terminal, safetensors
 
 sys.path.insert(0, str(SOURCES))
 from ztensor_sqlite.modules import Tensor, in_order, ranges, tree
@@ -66,6 +66,12 @@ def test_layers_of_other_types_are_not_folded_with_the_rest(command, tmp_path):
     rows = command.json("tree", path)
     assert [(row["module"], row["copies"], row["types"]) for row in rows[1:]] == [
         ("layers", 1, "f32 f16"), ("layers.[0-2,4-11]", 11, "f32"), ("layers.3", 1, "f16")]
+
+
+def test_tied_weights_are_told(command):
+    err = command("tree", GOLDEN / "pytorch/golden/views.pt")[1]
+    assert err == "2 tensors share the bytes of another one, such as tied weights: 384 B count more than once\n"   # base, transposed, tied
+    assert command("tree", parts.BASE)[1] == ""
 
 
 def test_csv_and_a_terminal(command):

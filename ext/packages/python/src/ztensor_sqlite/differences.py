@@ -10,11 +10,12 @@ import math
 import struct
 from typing import NamedTuple, Optional
 
-from . import models, naming, npy
+from . import models, naming, npy, output
 from .measures import are_identical, compared
 from .session import Trouble, quote
 
 CHUNK = 32 << 20   # Bytes of values that are put in order at once
+MOST = 512 << 20   # Bytes of values that must be in memory at once: a head, a norm, an expert
 
 # The tensors that are compared as they are, with the columns of Difference from `change` to `error`
 DIFF = """SELECT p.id, {compared}
@@ -66,6 +67,8 @@ def diff(session, a, b, condition="1", mapped=True, say=print):
     gguf = _mapping(session, a, b, ours, theirs, say) if mapped and not pairs else None
     if gguf:
         pairs = gguf.pairs(ours, theirs)
+    elif mapped and not pairs:
+        pairs = _unwrapped(ours, theirs, say)
     left, right = {pair.object for pair in pairs}, {pair.other_object for pair in pairs}
     pairs = [pair for pair in pairs if ours[pair.object].is_chosen or theirs[pair.other_object].is_chosen]
     found = [*_compared(session, a, b, [pair for pair in pairs if not pair.change], ours, theirs),
@@ -74,14 +77,15 @@ def diff(session, a, b, condition="1", mapped=True, say=print):
               for name, t in ours.items() if name not in left and t.is_chosen]
     found += [Difference(name, None, "added", t.elements, note=_why_alone(name, gguf, a), other_type=t.type, other_shape=t.shape)
               for name, t in theirs.items() if name not in right and t.is_chosen]
-    return sorted(found, key=lambda row: (row.change == "same", row.distance is not None, -(row.distance or 0), row.object, row.other_object or ""))
+    return sorted(found, key=lambda row: (row.change == "same", row.distance is not None, -(row.distance or 0), row.object,
+                                          row.other_object or ""))
 
 
 def _why_alone(name, gguf, other):
     """The note on a tensor that the other model does not have."""
     if other.missing:
         return f"the other model lacks {models.in_short(other.missing)}"
-    return gguf and gguf.why(name)
+    return gguf and naming.why_alone(name, gguf.architecture)
 
 
 def _tensors(session, model, condition):
@@ -99,15 +103,16 @@ def _compared(session, a, b, pairs, ours, theirs):
     session.run("CREATE TEMP TABLE IF NOT EXISTS diff_pair(id INTEGER PRIMARY KEY, path TEXT, object TEXT, other_path TEXT, other_object TEXT)")
     session.run("DELETE FROM temp.diff_pair")
     for first in range(0, len(pairs), 500):
-        rows = ", ".join(f"({quote(ours[pair.object].path)}, {quote(pair.object)}, {quote(theirs[pair.other_object].path)}, {quote(pair.other_object)})"
-                         for pair in pairs[first:first + 500])
+        places = ((ours[pair.object].path, pair.object, theirs[pair.other_object].path, pair.other_object) for pair in pairs[first:first + 500])
+        rows = ", ".join(f"({', '.join(map(quote, place))})" for place in places)
         session.run(f"INSERT INTO temp.diff_pair(path, object, other_path, other_object) VALUES {rows}")
     found = []
     for number, change, *numbers, square, error in session.run(DIFF.format(compared=compared("p.path", "p.other_path"))):
         pair = pairs[number - 1]
         distance = 0.0 if change == "same" else None if square is None else math.sqrt(square)
         found.append(_difference(pair, ours, theirs, change, *numbers, distance, error))
-    if any(row.change == "incomparable" for row in found) and len(a.files) == len(b.files) == 1 and are_identical(session, a.files[0], b.files[0]):
+    are_single = len(a.files) == len(b.files) == 1
+    if any(row.change == "incomparable" for row in found) and are_single and are_identical(session, a.files[0], b.files[0]):
         found = [row._replace(change="same", distance=0.0) for row in found]
     return found
 
@@ -116,6 +121,17 @@ def _difference(pair, ours, theirs, change, elements, *numbers):
     tensor, other = ours[pair.object], theirs[pair.other_object]
     return Difference(pair.object, pair.other_object if pair.other_object != pair.object else None, change, elements, *numbers,
                       type=tensor.type, other_type=other.type, shape=tensor.shape, other_shape=other.shape)
+
+
+def _unwrapped(ours, theirs, say):
+    """The _Pairs of two models, one of which has a wrapper's prefix before its names."""
+    found = naming.wrapper(ours, theirs)
+    if not found:
+        return []
+    prefix, is_first = found
+    say(f"names are compared without '{prefix}' of the {'first' if is_first else 'second'} model")
+    bare = [(name, name[len(prefix):]) for name in (ours if is_first else theirs) if name.startswith(prefix)]
+    return [_Pair(name, other) if is_first else _Pair(other, name) for name, other in bare if other in (theirs if is_first else ours)]
 
 
 # ---- transformers and GGUF
@@ -129,8 +145,10 @@ def _mapping(session, a, b, ours, theirs, say):
     keys = _keys(session, model)
     architecture = keys.get("general.architecture")
     if architecture not in naming.ARCHITECTURES:
-        said = f"its architecture, {architecture}, is not among {', '.join(naming.ARCHITECTURES)}" if architecture else "it states no general.architecture"
-        say(f"{model.name}: names are not mapped: {said}")
+        said = "it states no general.architecture"
+        if architecture:
+            said = f"its architecture, {architecture}, is not among {', '.join(naming.ARCHITECTURES)}"
+        say(output.plain(f"{model.name}: names are not mapped: {said}"))
         return None
     say(f"names are mapped between transformers and GGUF, architecture {architecture}")
     heads = {key: keys.get(f"{architecture}.attention.{key}") for key in ("head_count", "head_count_kv")}
@@ -158,19 +176,6 @@ class _Mapping(NamedTuple):
         return [_Pair(*((other.name, name) if self.is_first else (name, other.name)), other.change, other.expert, experts[other.name])
                 for name, other in found.items()]
 
-    def why(self, name):
-        """Why a tensor of one model has no counterpart in the other one."""
-        known = naming.why_alone(name)
-        if known:
-            return known
-        if naming.is_gguf([name]):
-            return "no tensor of the other model is its counterpart by this architecture's table"
-        found = naming.in_gguf(name, self.architecture)
-        if not found:
-            return "there is no counterpart by this architecture's table"
-        tied = ": llama.cpp uses token_embd.weight in its place" if found.name == "output.weight" else ""
-        return f"its counterpart, {found.name}, is not there{tied}"
-
     def compare(self, session, pair, tensor, other):
         """The Difference of two tensors of which llama.cpp has changed the values."""
         hf, gguf = (other, tensor) if self.is_first else (tensor, other)
@@ -188,11 +193,12 @@ class _Mapping(NamedTuple):
     def _rows(self, session, pair, hf, gguf):
         """GGUF has the two halves of a head's rows in turns."""
         heads = self.key_heads if ".attn_k." in gguf[1] else self.heads
-        shape = _same_shape(hf[0], gguf[0])
-        if not isinstance(heads, int) or not 0 < heads <= shape[0] or shape[0] % (2 * heads):
+        shape, kind = _same_shape(hf[0], gguf[0]), _exact(hf[0], gguf[0])
+        if not shape or not isinstance(heads, int) or not 0 < heads <= shape[0] or shape[0] % (2 * heads):
             raise _Incomparable(f"llama.cpp has put its rows in another order, which depends on the number of heads: {heads}")
-        head, kind = shape[0] // heads, _wider(hf[0], gguf[0])
-        width = _row_size(kind, shape)
+        head = shape[0] // heads
+        width = _size(kind, shape[1:])
+        _must_fit(head * width)
         order = [half * (head // 2) + row for row in range(head // 2) for half in range(2)]
         step = max(1, CHUNK // (width * head)) if width else heads
 
@@ -207,17 +213,16 @@ class _Mapping(NamedTuple):
 
     def _plus_one(self, session, pair, hf, gguf):
         shape, kind = _same_shape(hf[0], gguf[0]), "f32"
-        values = array.array("f", _dense(session, hf, kind))
+        _must_fit(_size(kind, shape))
+        values = array.array("f", (value + 1 for value in _little(array.array("f", _dense(session, hf, kind)))))
         return "compared with 1 added, as llama.cpp stores norms of this architecture", [
-            (kind, shape, _little(array.array("f", (value + 1 for value in values))), _dense(session, gguf, kind))]
+            (kind, shape, _little(values).tobytes(), _dense(session, gguf, kind))]
 
     def _expert(self, session, pair, hf, gguf):
-        shape, whole = json.loads(hf[0].shape), json.loads(gguf[0].shape)
+        shape, whole, kind = _shape(hf[0]), _shape(gguf[0]), _exact(hf[0], gguf[0])
         if whole != [pair.experts, *shape] or pair.expert >= pair.experts:
             raise _Incomparable(f"{pair.experts} experts of shape {hf[0].shape}, and shape {gguf[0].shape}")
-        kind = _wider(hf[0], gguf[0])
-        if _row_size(kind, whole) > 1 << 29:
-            raise _Incomparable("an expert of more than 512 MiB is not compared")
+        _must_fit(_size(kind, shape))
         return f"compared with expert {pair.expert} of the other one", [
             (kind, shape, _dense(session, hf, kind), _dense(session, gguf, kind, pair.expert, 1))]
 
@@ -226,32 +231,54 @@ class _Incomparable(Exception):
     """Why values are not compared."""
 
 
-def _same_shape(tensor, other):
-    if tensor.shape != other.shape:
-        raise _Incomparable(f"shape {tensor.shape} and shape {other.shape}")
+def _shape(tensor):
+    if tensor.shape is None:
+        raise _Incomparable("its shape is not known")
     return json.loads(tensor.shape)
 
 
-def _wider(tensor, other):
-    return "f64" if "f64" in (tensor.type, other.type) else "f32"
+def _same_shape(tensor, other):
+    if tensor.shape != other.shape:
+        raise _Incomparable(f"shape {tensor.shape} and shape {other.shape}")
+    return _shape(tensor)
 
 
-def _row_size(kind, shape):
+def _exact(tensor, other):
+    """The type that has the values of both."""
+    types = {tensor.type, other.type}
+    if types & {"i64", "u64"}:
+        raise _Incomparable("integers of 64 bits are not put in order")
+    return "f64" if types & {"f64", "i32", "u32"} else "f32"
+
+
+def _size(kind, shape):
+    """Bytes of values of a type."""
     size = npy.item_size(kind)
-    for n in shape[1:]:
+    for n in shape:
         size *= n
     return size
 
 
+def _must_fit(size):
+    if size > MOST:
+        raise _Incomparable(f"{size} bytes would have to be put in order at once; {MOST} are the limit")
+
+
 def _dense(session, tensor, kind, first=None, count=None):
     part = "" if first is None else f", {first}, {count}"
-    return session.value(f"SELECT zt_dense({quote(tensor[0].path)}, {quote(tensor[1])}, {quote(kind)}{part})")
+    try:
+        return session.value(f"SELECT zt_dense({quote(tensor[0].path)}, {quote(tensor[1])}, {quote(kind)}{part})")
+    except Exception as error:
+        if not str(error).startswith("ztensor:"):
+            raise
+        raise _Incomparable(str(error)) from None
 
 
 def _little(values):
+    """An array of this machine's numbers from one in little-endian order, or the reverse."""
     if struct.pack("=H", 1) != struct.pack("<H", 1):
         values.byteswap()
-    return values.tobytes()
+    return values
 
 
 class _Sums:

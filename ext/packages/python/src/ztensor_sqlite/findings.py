@@ -69,8 +69,8 @@ def _counted_in(index, path):
 
 
 def _repeated(session, model):
-    rows = session.run(f"SELECT min(path), object, json_group_array(path) FROM (SELECT DISTINCT path, object FROM zt_objects({quote(model.source)}, 'skip'))"
-                       " GROUP BY object HAVING count(*) > 1 ORDER BY object")
+    rows = session.run("SELECT min(path), object, json_group_array(path) FROM (SELECT DISTINCT path, object"
+                       f" FROM zt_objects({quote(model.source)}, 'skip')) GROUP BY object HAVING count(*) > 1 ORDER BY object")
     for path, name, paths in rows:
         yield _finding(path, name, "repeated-tensor", f"it is in {len(json.loads(paths))} files: {models.in_short(sorted(json.loads(paths)))}")
 
@@ -90,8 +90,8 @@ def _of_index(session, model, index):
         yield _finding(model.index, name, "not-in-index", f"it is in '{min(found[name])}', and the index does not name it")
     if index.total_size is not None and len(readable) == len(model.files) and not model.missing:
         # Tensors that share their bytes, as tied weights of PyTorch do, count once
-        total = session.value("SELECT coalesce(sum(length), 0) FROM (SELECT DISTINCT path, coalesce(offset, object || char(0) || component), decoded_length"
-                              f" AS length FROM zt_components({quote(model.source)}, 'skip'))")
+        total = session.value("SELECT coalesce(sum(length), 0) FROM (SELECT DISTINCT path, coalesce(offset, object || char(0) || component),"
+                              f" decoded_length AS length FROM zt_components({quote(model.source)}, 'skip'))")
         if index.total_size != total:
             yield _finding(model.index, None, "total-size", f"metadata.total_size is {_short(index.total_size)}, and the tensors have {total} bytes")
 
@@ -129,7 +129,8 @@ def of_values(session, source, condition="1"):
         if naming.is_lora_b(name):
             lora[path].append((name, elements, elements and zeros == elements))
         if nans:
-            found.append((nans / elements, _finding(path, name, "nan-values", _of(nans, elements, "NaN") + (f", and {infs} infinite" if infs else ""))))
+            more = f", and {infs} infinite" if infs else ""
+            found.append((nans / elements, _finding(path, name, "nan-values", _of(nans, elements, "NaN") + more)))
         elif infs:
             found.append((infs / elements, _finding(path, name, "infinite-values", _of(infs, elements, "infinite"))))
         elif elements and zeros == elements and not naming.is_lora_b(name):
@@ -153,4 +154,5 @@ def _of_lora(path, matrices):
         yield _finding(path, zero[0] if len(zero) == 1 else None, "zero-lora-b", f"{count} 0 by design: an adapter that has not been trained")
     elif zero:
         for name in zero:
-            yield _finding(path, name, "zero-lora-b", f"a B matrix is 0, while {len(matrices) - len(zero)} others of this adapter have been trained", "warning")
+            others = len(matrices) - len(zero)
+            yield _finding(path, name, "zero-lora-b", f"a B matrix is 0, while {others} others of this adapter have been trained", "warning")

@@ -24,7 +24,7 @@ NUMBERED = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<total>\d{5})(?P<en
 TOTAL_MOST = 1000   # Files. A larger total in a name is no number of files
 
 # Files of a training's checkpoint that are no model, beside one that is
-COMPANIONS = re.compile(r"(optimizer|scheduler|scaler|rng_state\w*|random_states_\d+|training_args|sampler\w*|dl_state_dict|trainer_state)\.[a-z]+")
+COMPANIONS = re.compile(r"(optimizer|scheduler|scaler|rng_state\w*|random_states_\d+|training_args|sampler\w*|dl_state_dict)\.[a-z]+")
 
 
 class Model(NamedTuple):
@@ -145,22 +145,13 @@ def one(session, source):
     if not models:
         raise Trouble(f"{source}: there is no tensor file")
     folder = source.rstrip("/")
-    for chosen in (lambda model: _is_in(model, folder), lambda model: not _is_companion(model), lambda model: _is_in(model, folder) and not _is_companion(model)):
-        rest = [model for model in models if chosen(model)]
-        if len(models) > 1 and len(rest) == 1:
-            models = rest
+    here = [model for model in models if _beside(model.name, "").rstrip("/") == folder]
+    rest, here_rest = ([model for model in some if not COMPANIONS.fullmatch(os.path.basename(model.name))] for some in (models, here))
+    models = next((some for some in (models, here, rest, here_rest) if len(some) == 1), models)
     if len(models) > 1:
         named = ", ".join(model.name for model in models[:3]) + (", ..." if len(models) > 3 else "")
         raise Trouble(f"{source}: there are {len(models)} models in it, name one: {named}")
     return models[0]
-
-
-def _is_in(model, folder):
-    return _beside(model.name, "").rstrip("/") == folder
-
-
-def _is_companion(model):
-    return COMPANIONS.fullmatch(os.path.basename(model.name)) is not None
 
 
 def must_be_there(model):
@@ -195,9 +186,9 @@ def tensors(session, model, *more):
 
 
 def bytes_of(models):
-    """A statement for the bytes of all files of models."""
+    """A statement for the bytes of all files of models. A file that two of them have counts twice."""
     files = json.dumps([path for model in models for path in model.files], ensure_ascii=False)
-    return f"SELECT total(size) FROM zt_files({quote(files)})"
+    return f"SELECT total(f.size) FROM json_each({quote(files)}) AS p CROSS JOIN zt_files(p.value) AS f"
 
 
 def is_index(source):
@@ -243,6 +234,8 @@ def _shards(session, paths):
 def read_index(path):
     """The Index in a file. Names of files lead nowhere but beside it."""
     try:
+        if not os.path.isfile(path):   # A pipe would never end
+            return Index({}, error="this is no regular file")
         if os.path.getsize(path) > INDEX_MOST:
             return Index({}, error=f"it has more than {INDEX_MOST >> 20} MiB")
         with open(path, encoding="utf-8") as file:
@@ -254,12 +247,19 @@ def read_index(path):
     tensors = said.get("weight_map") if isinstance(said, dict) else None
     if not isinstance(tensors, dict) or not all(isinstance(name, str) for name in tensors.values()):
         return Index({}, error="there is no weight_map of names of files")
+    if not all(map(_is_text, tensors)):
+        return Index({}, error="a name of a tensor is not UTF-8 without U+0000")
     outside = next((name for name in tensors.values() if not _is_beside(name)), None)
     if outside is not None:
-        return Index({}, error=f"'{outside}' is no name of a file beside it")
+        return Index({}, error=f"{outside!r} is no name of a file beside it")
     metadata = said.get("metadata")
     return Index(tensors, metadata.get("total_size") if isinstance(metadata, dict) else None)
 
 
+def _is_text(name):
+    """Whether a name may be one of a tensor. JSON may have halves of surrogate pairs."""
+    return "\0" not in name and not any("\ud800" <= c <= "\udfff" for c in name)
+
+
 def _is_beside(name):
-    return name not in ("", os.curdir, os.pardir) and "\0" not in name and not set(name) & set(r"/\:")
+    return _is_text(name) and name not in ("", os.curdir, os.pardir) and not set(name) & set(r"/\:")

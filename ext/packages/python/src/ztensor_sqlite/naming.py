@@ -15,12 +15,28 @@ OPTIMIZER = re.compile(r"(^|[./])(optimizers?|optim|optimizer_states?|optimizer_
                        r"|^state\.\d+\.(step|sum|square_avg|grad_avg|acc_delta|exp_inf|prev|step_size)$|^param_groups\.\d+\.")
 
 
+# What wrappers put before all names, or before most of them: torch's parallel and compiled modules, transformers' and PEFT's models,
+# and checkpoints that keep the model beside an optimizer
+WRAPPERS = ("module.", "_orig_mod.", "module._orig_mod.", "_orig_mod.module.", "model.", "base_model.model.", "base_model.", "transformer.",
+            "state_dict.", "state_dict.model.", "model_state_dict.", "model.module.", "language_model.", "bert.", "roberta.")
+
+
 def is_lora_b(name):
     return LORA_B.search(name) is not None
 
 
 def is_optimizer(name):
     return OPTIMIZER.search(name) is not None
+
+
+def wrapper(names, others):
+    """(prefix, whether it is before `names` and not before `others`) by which most names belong together; None if none do."""
+    best = (0, None)
+    for is_first, wrapped, bare in ((True, names, set(others)), (False, others, set(names))):
+        for prefix in WRAPPERS:
+            count = sum(name.startswith(prefix) and name[len(prefix):] in bare for name in wrapped)
+            best = max(best, (count, (prefix, is_first)), key=lambda found: found[0])
+    return best[1]
 
 
 # ---- transformers and llama.cpp
@@ -79,8 +95,8 @@ COMPUTED = {"rotary_emb.inv_freq": "llama.cpp computes it", "rope_freqs.weight":
 
 
 def is_gguf(names):
-    """Whether tensors are named as llama.cpp does."""
-    return any(GGUF_NAME.fullmatch(name) for name in names)
+    """Whether a model's tensors are named as llama.cpp does."""
+    return any(name.startswith("blk.") or name == "token_embd.weight" for name in names)
 
 
 def in_gguf(name, architecture):
@@ -108,6 +124,15 @@ def _change(part, rules):
     return "plus one" if rules.plus_one and part.endswith("norm") else None
 
 
-def why_alone(name):
-    """Why a tensor has no counterpart, if that is known."""
-    return next((reason for end, reason in COMPUTED.items() if name.endswith(end)), None)
+def why_alone(name, architecture):
+    """Why a tensor of either side has no counterpart on the other one."""
+    for end, reason in COMPUTED.items():
+        if name.endswith(end):
+            return reason
+    if GGUF_NAME.fullmatch(name):
+        return "no tensor of the other model is its counterpart by this architecture's table"
+    found = in_gguf(name, architecture)
+    if not found:
+        return "there is no counterpart by this architecture's table"
+    tied = ": llama.cpp uses token_embd.weight in its place" if found.name == "output.weight" else ""
+    return f"its counterpart, {found.name}, is not there{tied}"

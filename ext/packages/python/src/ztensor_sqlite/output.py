@@ -71,6 +71,8 @@ def word(value):
     """A value as tab-separated text, with all its digits."""
     if value is None:
         return ""
+    if isinstance(value, str):
+        return value if value.isprintable() and not renamed else plain(value)
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, dict):

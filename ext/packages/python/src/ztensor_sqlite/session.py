@@ -11,14 +11,17 @@ class Trouble(Exception):
 
 
 def quote(value):
-    """A value as SQL writes it. Text that is not UTF-8, such as some paths, is written as its bytes."""
+    """A value as SQL writes it. Text that is not UTF-8, such as some paths, or has U+0000 in it, is written as its bytes."""
     if value is None:
         return "NULL"
     if isinstance(value, int):
         return str(value)
     try:
         value.encode()
+        is_plain = "\0" not in value
     except UnicodeEncodeError:
+        is_plain = False
+    if not is_plain:
         return f"CAST(x'{os.fsencode(value).hex()}' AS TEXT)"
     return "'" + value.replace("'", "''") + "'"
 

@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import re
+import shlex
 import shutil
 import stat
 import sys
@@ -16,6 +17,7 @@ from .output import Progress, renamed
 from .session import Trouble, is_database, quote
 
 STDIN = "-"
+ALSO_STDIN = (STDIN, "/dev/stdin", "/dev/fd/0")
 CHUNK = 1 << 20
 A_LIST = re.compile(r'\[\s*["\]]')   # How a JSON array of texts begins
 
@@ -35,15 +37,23 @@ class Source:
     def __str__(self):
         return ", ".join(self.words[:3]) + (", ..." if len(self.words) > 3 else "")
 
+    @property
+    def is_folder(self):
+        """Whether it is one folder, which stands for its files without being asked."""
+        return len(self.words) == 1 and os.path.isdir(self.text)
+
     def is_single(self, session):
         """Whether there is one file, which the only word names. A source without any file is an error."""
         found = [path for path, in session.run(f"SELECT path FROM zt_files({self.sql}) LIMIT 2")]
         if not found:
-            raise Trouble(f"{self}: there is no tensor file")
+            self.refuse_empty()
         (word, *rest) = self.words
         if rest or len(found) > 1:
             return False
         return found[0] == word or word.startswith("file:") or word.startswith("~") and not os.path.isdir(os.path.expanduser(word))
+
+    def refuse_empty(self):
+        raise Trouble(f"{self}: there is no tensor file")
 
     def model(self, session):
         """The models.Model that the source is, whose files it names from then on; or None if it is several."""
@@ -51,7 +61,7 @@ class Source:
 
         found = models.of(session, self.text)
         if not found:
-            raise Trouble(f"{self}: there is no tensor file")
+            self.refuse_empty()
         if len(found) > 1:
             return None
         models.must_be_there(found[0])
@@ -73,13 +83,13 @@ def _listed(word, alone):
 
 def _refuse_database(path):
     """Say how to ask a catalog, or another database, which is no tensor file."""
-    if is_database(path):
+    if path != STDIN and is_database(path):
         from .catalog import APPLICATION, application_of
 
         if application_of(path) == APPLICATION:
-            raise Trouble(f"{path}: this is a catalog; `ztensor-sql serve {path}` shows it, and"
-                          f" `ztensor-sql shell {path} -c 'SELECT * FROM files'` asks it")
-        raise Trouble(f"{path}: this is an SQLite database, and no tensor file; `ztensor-sql shell {path}` opens it")
+            raise Trouble(f"{path}: this is a catalog; `ztensor-sql serve {shlex.quote(path)}` shows it, and"
+                          f" `ztensor-sql shell {shlex.quote(path)} -c 'SELECT * FROM files'` asks it")
+        raise Trouble(f"{path}: this is an SQLite database, and no tensor file; `ztensor-sql shell {shlex.quote(path)}` opens it")
 
 
 # ---- Pipes
@@ -88,23 +98,21 @@ def _opened(word):
     """The path of a word's file: the word itself, or a copy of what comes out of a pipe."""
     if word in _copies:
         return _copies[word]
-    if word == STDIN:
-        if sys.stdin is None or sys.stdin.closed:
-            raise Trouble("-: stdin is closed")
+    if word in ALSO_STDIN:
         return _kept(word, _of_stdin(word))
     try:
         mode = os.stat(word).st_mode
     except (OSError, ValueError):   # The extension says what is wrong with it
         return word
-    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) and word.startswith("/dev/"):
+    if stat.S_ISFIFO(mode):
         with open(word, "rb", buffering=0) as stream:
             return _kept(word, _copy(word, stream, os.path.basename(word)))
-    if stat.S_ISCHR(mode) and word in ("/dev/stdin", "/dev/fd/0"):
-        return _kept(word, _of_stdin(word))
     return word
 
 
 def _of_stdin(word):
+    if sys.stdin is None or sys.stdin.closed:
+        raise Trouble(f"{word}: stdin is closed")
     if sys.stdin.isatty():
         raise Trouble(f"{word}: stdin is a terminal; `ztensor-sql ls - < FILE` reads a file")
     stream = sys.stdin.buffer.raw
@@ -113,7 +121,7 @@ def _of_stdin(word):
     return _copy(word, stream, "stdin")
 
 
-_copies = {}      # Words and the paths of their copies
+_copies = {}     # Words and the paths of their copies
 _removers = []   # Processes that live as long as this one
 
 

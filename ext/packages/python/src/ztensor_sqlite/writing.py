@@ -1,4 +1,5 @@
 """Writes tensor files by the extension's table zt_writer: conversions, and zTensor's old generations as zTensor 2."""
+import collections
 import contextlib
 import json
 import math
@@ -11,12 +12,13 @@ from .dtypes import LOGICAL
 from .session import Trouble, quote
 
 # What the extension says helps, and the option that does it
-CURES = [("mode='replace'", "--force"), ("format='dense'", "--dense"), ("give the argument format", "--format"), ("cannot hold attributes", "--drop-attributes"),
-         ("holds text attributes alone", "--drop-attributes"), ("as text", "--drop-attributes"), ("drop='attributes'", "--drop-attributes"),
-         ("give dtype", "--dtype")]
+CURES = [("mode='replace'", "--force"), ("format='dense'", "--dense"), ("give the argument format", "--format"), ("give dtype", "--dtype"),
+         ("drop='attributes'", "--drop-attributes"), ("cannot hold attribute", "--drop-attributes"),
+         ("holds text attributes alone", "--drop-attributes"), ("leave it out", "--exclude"), ("it has no values", "--exclude")]
 
 # Types that --dtype converts. Integers and booleans are numbers of tokens, positions and masks, which a float of 16 bits may not hold
-CONVERTED = f"""({LOGICAL} GLOB 'f[0-9]*' OR {LOGICAL} = 'bf16' OR format GLOB 'gguf.*' OR format IN ('quantized_group', 'zt.quant_group/1', 'zt.mx/1'))"""
+CONVERTED = f"""({LOGICAL} GLOB 'f[0-9]*' OR {LOGICAL} = 'bf16' OR format GLOB 'gguf.*'
+                 OR format IN ('quantized_group', 'zt.quant_group/1', 'zt.mx/1'))"""
 
 # Keys of a GGUF file that say which of several it is
 SPLIT = ("split.no", "split.count", "split.tensors.count")
@@ -26,10 +28,10 @@ class Wanted:
     """What a new file is to be like. `settings` are pairs of a key and the text of a value."""
 
     def __init__(self, path, format=None, dtype=None, dense=False, compress=False, level=None, digest=None, align=None,
-                 drop_optimizer=False, drop_attributes=False, settings=(), force=False):
+                 drop_optimizer=False, exclude=(), drop_attributes=False, settings=(), force=False):
         self.path, self.format, self.dtype, self.dense = path, format, dtype, dense
         self.compress, self.level, self.digest, self.align = compress, level, digest, align
-        self.drop_optimizer, self.drop_attributes = drop_optimizer, drop_attributes
+        self.drop_optimizer, self.exclude, self.drop_attributes = drop_optimizer, exclude, drop_attributes
         self.settings, self.force = dict(settings), force
 
     @property
@@ -38,8 +40,9 @@ class Wanted:
 
     def arguments(self):
         """Those of zt_writer."""
-        given = {"format": self.format, "mode": "replace" if self.force else None, "level": self.level, "digest": self.digest, "align": self.align,
-                 "encoding": ("deflate" if "npz" in (self.format, os.path.splitext(self.path)[1][1:]) else "zstd") if self.compress else None,
+        encoding = "deflate" if "npz" in (self.format, os.path.splitext(self.path)[1][1:]) else "zstd"
+        given = {"format": self.format, "mode": "replace" if self.force else None, "encoding": encoding if self.compress else None,
+                 "level": self.level, "digest": self.digest, "align": self.align,
                  "drop": "attributes" if self.drop_attributes and not self.is_ztensor else None}
         return "".join(f", {name}={quote(value)}" for name, value in given.items() if value is not None)
 
@@ -95,15 +98,16 @@ def cured(error):
 
 
 def _tensors(session, model, wanted, written):
-    left_out = "1"
+    chosen = " AND ".join(["1", *(f"object NOT GLOB {quote(pattern)}" for pattern in wanted.exclude)])
     if wanted.drop_optimizer:
-        names = [name for name, in session.run(f"SELECT object FROM zt_objects({quote(model.source)})") if naming.is_optimizer(name)]
+        names = session.run(f"SELECT object FROM zt_objects({quote(model.source)}) WHERE {chosen}")
+        names = [name for name, in names if naming.is_optimizer(name)]
         written.tensors += len(names)
-        left_out = f"object NOT IN ({', '.join(map(quote, names))})"
+        chosen += f" AND object NOT IN ({', '.join(map(quote, names))})"
     dtype = f"CASE WHEN {CONVERTED} THEN {quote(wanted.dtype)} END" if wanted.dtype else "NULL"
     dense = "CASE WHEN format <> 'dense' THEN 'dense' END" if wanted.dense else "NULL"
     session.run(f"INSERT INTO temp.written(name, source, object, dtype, format) SELECT object, path, object, {dtype}, {dense}"
-                f" FROM zt_objects({quote(model.source)}) WHERE {left_out}")
+                f" FROM zt_objects({quote(model.source)}) WHERE {chosen}")
 
 
 def _attributes(session, models, wanted, written):
@@ -117,29 +121,37 @@ def _attributes(session, models, wanted, written):
                 continue
             if first.setdefault(key, (path, value))[1] != value and key not in wanted.settings:
                 written.other.append((key, path))
-    for key, (path, (kind, *_)) in first.items():
+    copied = collections.defaultdict(list)
+    for key, (path, _) in first.items():
         if key not in wanted.settings:
-            _copy(session, path, key, wanted, written)
+            copied[path].append(key)
+    for path, keys in copied.items():
+        _copy(session, path, keys, wanted, written)
     for key, text in wanted.settings.items():
         _set(session, key, text, first[key][1] if key in first else ("text", None, None))
 
 
-def _copy(session, path, key, wanted, written):
+def _copy(session, path, keys, wanted, written):
+    """Copy attributes at once, or if the format cannot hold all of them and may leave some out, one after the other."""
     try:
-        session.run(f"INSERT INTO temp.written(key, value, type, stored_type) SELECT key, value, type, stored_type FROM zt_attributes({quote(path)})"
-                    f" WHERE object IS NULL AND key = {quote(key)}")
+        session.run("INSERT INTO temp.written(key, value, type, stored_type) SELECT key, value, type, stored_type"
+                    f" FROM zt_attributes({quote(path)}) WHERE object IS NULL AND key IN ({', '.join(map(quote, keys))})")
     except Exception as error:
         if not wanted.drop_attributes or not str(error).startswith("ztensor:"):
             raise
-        written.attributes.append(key)
+        if len(keys) == 1:
+            written.attributes += keys
+        else:
+            for half in (keys[:len(keys) // 2], keys[len(keys) // 2:]):
+                _copy(session, path, half, wanted, written)
 
 
 def _set(session, key, text, before):
     """Set an attribute. It keeps the type that it had: what was a number stays one."""
     kind, stored_type, _ = before
     value, kind = (text, "text") if kind == "text" else _read(key, text, kind)
-    session.run(f"INSERT INTO temp.written(key, value, type, stored_type) VALUES ({quote(key)}, {value if isinstance(value, float) else quote(value)},"
-                f" {quote(kind)}, {quote(stored_type)})")
+    value = value if isinstance(value, float) else quote(value)
+    session.run(f"INSERT INTO temp.written(key, value, type, stored_type) VALUES ({quote(key)}, {value}, {quote(kind)}, {quote(stored_type)})")
 
 
 def _read(key, text, kind):
@@ -163,7 +175,8 @@ def _read(key, text, kind):
 
 # ---- zTensor 0.1 to 1.2
 
-OLD = "SELECT path, version, size, error FROM zt_files({source}) WHERE container = 'ztensor' AND CAST(version AS INTEGER) < 2 OR error IS NOT NULL AND path GLOB '*.zt'"
+OLD = """SELECT path, version, size, error FROM zt_files({source})
+WHERE container = 'ztensor' AND CAST(version AS INTEGER) < 2 OR error IS NOT NULL AND path GLOB '*.zt'"""
 COPIED = """INSERT INTO temp.written(name, source, object, encoding) SELECT o.object, o.path, o.object,
   (SELECT 'zstd' FROM zt_components({path}) AS c WHERE c.object = o.object AND c.encoding GLOB '*zstd*' LIMIT 1) FROM zt_objects({path}) AS o"""
 ATTRIBUTES = "INSERT INTO temp.written(key, value, type) SELECT key, value, type FROM zt_attributes({path}) WHERE object IS NULL"

@@ -9,7 +9,7 @@ from . import options
 FINDINGS = ["path", "object", "component", "severity", "rule", "message"]
 
 
-@click.command("check")
+@click.command("check", short_help="Check files and models against their rules.")
 @options.SOURCES
 @click.option("--full", is_flag=True, help="Read every byte: digests, padding, compressed data, indices of sparse tensors.")
 @click.option("--values", is_flag=True, help="Read every value, and find tensors with NaN, infinities, or nothing but zeros, the worst first.")
@@ -69,8 +69,9 @@ def _findings(session, found, indexes, files, full, values, view):
     for row in findings.of_models(session, found, indexes):
         if row[1] is None or session.value(f"SELECT {view.names(quote(row[1]))}"):
             yield row
-    yield from session.rows(f"SELECT path, object, component, severity, rule, message FROM zt_check({quote(files)}, {quote('full' if full else 'quick')})"
-                            f" AS c WHERE {_selected(view)}")
+    level = "full" if full else "quick"
+    yield from session.rows(f"SELECT path, object, component, severity, rule, message FROM zt_check({quote(files)}, {quote(level)}) AS c"
+                            f" WHERE {_selected(view)}")
     if values:
         yield from findings.of_values(session, files, view.condition("o.object"))
 

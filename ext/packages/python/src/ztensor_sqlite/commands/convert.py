@@ -12,7 +12,7 @@ FILES = ["path", "container", "version", "tensors", "parameters", ("size", outpu
 FORMATS = ["ztensor-2", "ztensor-1.2", "safetensors", "gguf", "npy", "npz"]
 
 
-@click.command("convert")
+@click.command("convert", short_help="Write models into one file of any format.")
 @options.SOURCES
 @click.argument("target", metavar="DST", type=click.Path())
 @click.option("--format", type=click.Choice(FORMATS), help="The format. The default is by DST's name: .zt is ztensor-2.")
@@ -23,6 +23,7 @@ FORMATS = ["ztensor-2", "ztensor-1.2", "safetensors", "gguf", "npy", "npz"]
 @click.option("--digest", metavar="ALGORITHM", help="Of zTensor: xxh3, sha256, crc32c or none.")
 @options.ALIGN
 @click.option("--drop-optimizer", is_flag=True, help="Leave out the state of an optimizer: exp_avg, momentum_buffer, optimizer.* ...")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out tensors whose names match.")
 @click.option("--drop-attributes", is_flag=True, help="Leave out attributes that the format cannot hold.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set an attribute of the file. One that was a number stays one.")
 @click.option("--force", is_flag=True, help="Replace DST, if there is one.")
@@ -48,8 +49,8 @@ def command(sources, target, settings, wanted_dtype, view, **wishes):
             raise
         raise Trouble(writing.cured(error)) from None
     _tell(view, written)
-    view.show(FILES, session.run(f"SELECT path, container, version, objects, (SELECT CAST(total(elements) AS INTEGER) FROM zt_objects({quote(target)})), size"
-                                 f" FROM zt_files({quote(target)})"))
+    parameters = f"(SELECT CAST(total(elements) AS INTEGER) FROM zt_objects({quote(target)}))"
+    view.show(FILES, session.run(f"SELECT path, container, version, objects, {parameters}, size FROM zt_files({quote(target)})"))
 
 
 command.columns = [column if isinstance(column, str) else column[0] for column in FILES]
@@ -87,8 +88,8 @@ def _tell(view, written):
     if written.attributes:
         view.say(f"{output.counted(len(written.attributes), 'attribute')} left out: {_some(written.attributes)}")
     for key, path in written.other[:10]:
-        view.say(f"{path}: attribute '{key}' has another value there, and the first file's is kept")
+        view.say(output.plain(f"{path}: attribute '{key}' has another value there, and the first file's is kept"))
 
 
 def _some(names):
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    return ", ".join(map(output.plain, names[:5])) + (", ..." if len(names) > 5 else "")

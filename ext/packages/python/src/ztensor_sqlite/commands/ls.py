@@ -13,7 +13,7 @@ LONG_TENSORS = {**TENSORS, "format": "format", "bits_per_weight": "round(8.0 * s
 KINDS = {"shape": output.JSON, "stored_bytes": output.BYTES}
 
 
-@click.command("ls")
+@click.command("ls", short_help="List files, or the tensors of one file.")
 @options.SOURCES
 @click.option("-t", "--tensors", is_flag=True, help="List the tensors of all files instead of the files.")
 @click.option("-l", "--long", "is_long", is_flag=True, help="More columns: of files, the parameters, bits per weight and types.")
@@ -25,7 +25,8 @@ def command(sources, tensors, is_long, view):
     """
     source = Source(*sources)
     session = view.session()
-    single = source.is_single(session)
+    of_files = source.is_folder and not (tensors or view.is_selective)
+    single = not of_files and source.is_single(session)
     if single or tensors or view.is_selective:
         return _tensors(session, view, source, single, LONG_TENSORS if is_long else TENSORS)
     return (_long_files if is_long else _files)(session, view, source)
@@ -92,6 +93,8 @@ def _tensors(session, view, source, single, asked):
 
 def _files(session, view, source):
     rows = session.run(f"SELECT path, container, version, size, objects, stored_bytes, error FROM zt_files({source.sql})")
+    if not rows:
+        source.refuse_empty()
     view.show(FILES, rows)
     broken = sum(row[-1] is not None for row in rows)
     view.say(f"{output.counted(len(rows), 'file')}, {output.counted(sum(row[4] or 0 for row in rows), 'tensor')},"
@@ -102,6 +105,8 @@ def _files(session, view, source):
 def _long_files(session, view, source):
     files = session.run("SELECT path, container, version, size, strftime('%Y-%m-%d %H:%M:%S', mtime, 'unixepoch', 'localtime'), objects, stored_bytes,"
                         f" error FROM zt_files({source.sql})")
+    if not files:
+        source.refuse_empty()
     totals, found = Totals(), {}
     for path, dtype, tensors, parameters, stored in session.rows(
             f"SELECT path, {dtypes.LOGICAL}, count(*), total(elements), total(stored_bytes) FROM zt_objects({source.sql}, 'skip') GROUP BY 1, 2"):

@@ -9,7 +9,7 @@ from . import options
 FILES = ["path", "version", "new_version", ("size", output.BYTES), ("new_size", output.BYTES), "error"]
 
 
-@click.command("migrate")
+@click.command("migrate", short_help="Replace zTensor files of old generations.")
 @options.SOURCES
 @click.option("--write", is_flag=True, help="Replace the files. Without it, they are only listed.")
 @options.ALIGN
@@ -35,8 +35,8 @@ def command(sources, write, align, view):
             bar.advance()
     view.show(FILES, rows)
     failed = sum(row[-1] is not None for row in rows)
-    view.say(f"{output.counted(len(rows) - failed, 'file')} {'migrated' if write else 'to migrate'}, {failed} left as {'they are' if failed != 1 else 'it is'}"
-             + ("" if write or len(rows) == failed else "; --write replaces them"))
+    done, rest = ("migrated", "") if write or len(rows) == failed else ("to migrate", "; --write replaces them")
+    view.say(f"{output.counted(len(rows) - failed, 'file')} {done}, {failed} left as {'they are' if failed != 1 else 'it is'}{rest}")
     return int(failed > 0)
 
 

@@ -34,8 +34,8 @@ def complete_name(context, option, begun):
     paths = [word for word in split_arg_string(os.environ.get("COMP_WORDS", "")) if os.path.isfile(word)]
     try:
         session = Session()
-        found = [name for path in dict.fromkeys(paths)
-                 for name, in session.run(f"SELECT object FROM zt_objects({quote(path)}, 'skip') WHERE substr(object, 1, {len(begun)}) = {quote(begun)} LIMIT 1000")]
+        found = [name for path in dict.fromkeys(paths) for name, in session.run(
+            f"SELECT object FROM zt_objects({quote(path)}, 'skip') WHERE substr(object, 1, {len(begun)}) = {quote(begun)} LIMIT 1000")]
     except Exception:   # Then there is nothing to complete
         return []
     return [name for name in found if WORD.fullmatch(name)]

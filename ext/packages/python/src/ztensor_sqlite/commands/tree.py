@@ -5,13 +5,17 @@ import sys
 import click
 
 from .. import models, output
+from ..session import quote
 from ..sources import Source
 from . import options
 
 COLUMNS = ["module", "copies", "tensors", "parameters", ("bytes", output.BYTES), "share", "types", ("shape", output.JSON)]
 
+SHARED = """SELECT total(n - 1), total((n - 1) * length) FROM (SELECT length, count(*) AS n FROM zt_components({})
+            WHERE offset IS NOT NULL AND length > 0 GROUP BY path, shard, offset, length HAVING n > 1)"""
 
-@click.command("tree")
+
+@click.command("tree", short_help="Show the modules of a model.")
 @click.argument("words", nargs=-1, required=True, metavar="MODEL", type=click.Path())
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Only N levels below the model.")
 @click.option("-t", "--tensors", is_flag=True, help="List the tensors, too, and not only the modules that they are in.")
@@ -30,6 +34,9 @@ def command(words, depth, tensors, unfold, view):
     rows = tree([Tensor(*tensor[1:]) for tensor in models.tensors(session, found)], depth, tensors, not unfold)
     is_table = view.form is None and sys.stdout.isatty()
     view.show(COLUMNS, (_cells(row, found.name, is_table) for row in rows))
+    ((shared, size),) = session.run(SHARED.format(quote(found.source)))
+    if shared:
+        view.say(f"{output.counted(int(shared), 'tensor')} {'share' if shared > 1 else 'shares'} the bytes of another one, such as tied weights: {output.size(size)} count more than once")
     return models.tell_missing(found)
 
 
