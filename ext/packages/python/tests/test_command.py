@@ -1,8 +1,9 @@
 """`ztensor-sql`: what it prints, with which status, and what it leaves behind."""
 import json
 import math
-import pty
 import os
+import pty
+import re
 import signal
 import sqlite3
 import stat
@@ -628,7 +629,8 @@ def test_bad_input_is_one_line_and_status_2(command, models, tmp_path, arguments
 
 def test_help_tells_the_commands(command):
     out = command("--help")[0]
-    assert all(f"\n  {name} " in out for name in ("ls", "check", "stats", "diff", "export", "catalog", "merge", "shell", "serve"))
+    names = ("ls", "tree", "stats", "check", "diff", "export", "convert", "migrate", "catalog", "merge", "serve", "shell", "completion")
+    assert re.findall(r"^  ([a-z]+) +[A-Z][^.]*\.$", out, re.M) == list(names)
     assert command(status=2)[1].startswith("Usage")
     assert command("--version")[0].startswith("0.")
 

@@ -243,6 +243,7 @@ def bash(command, models):
 
 
 COMPLETED = [("ztensor-sql st", "ztensor-sql stats "), ("ztensor-sql ls --sor", "ztensor-sql ls --sort "), ("ztensor-sql ls on", "ztensor-sql ls one.safetensors "),
+             ("ztensor-sql diff one.safetensors on", "ztensor-sql diff one.safetensors one.safetensors "),
              ("ztensor-sql ls collection/of/models-with-long-names/cu", "ztensor-sql ls collection/of/models-with-long-names/cut.safetensors "),
              ("ztensor-sql stats --sort zer", "ztensor-sql stats --sort zeros "), ("ztensor-sql stats --dtype bf", "ztensor-sql stats --dtype bf16 "),
              ("ztensor-sql stats one.safetensors --name layers.0.q", "ztensor-sql stats one.safetensors --name layers.0.query "),

@@ -40,8 +40,8 @@ def cli(context, remote):
     tensor files below it. `-` is stdin: it and other pipes are copied into a temporary file. With --remote, a URL of https, s3
     or hf is a SOURCE, too.
 
-    Status: 0 if all is well; 1 if there is a finding (an error of check, a difference of diff, an unreadable file); 2 if the
-    question cannot be answered, such as that of a folder without tensor files.
+    Status: 0 if all is well; 1 if there is a finding (an error of check, a difference of diff, an unreadable file, a missing part of
+    a model); 2 if the question cannot be answered, such as that of a folder without tensor files.
     """
     Session.remote = remote
     if context.invoked_subcommand is None:

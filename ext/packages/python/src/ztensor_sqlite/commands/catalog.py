@@ -8,7 +8,7 @@ from ..session import Trouble
 from . import options
 
 
-@click.command("catalog")
+@click.command("catalog", short_help="Make a catalog of collections, or refresh it.")
 @options.SOURCES
 @options.DB
 @click.option("--fingerprint", is_flag=True, help="Read all bytes, and save fingerprints, which find tensors and files with the same values.")

@@ -9,7 +9,7 @@ from . import options
 FINDINGS = ["path", "object", "component", "severity", "rule", "message"]
 
 
-@click.command("check")
+@click.command("check", short_help="Check files and models against their rules.")
 @options.SOURCES
 @click.option("--full", is_flag=True, help="Read every byte: digests, padding, compressed data, indices of sparse tensors.")
 @click.option("--values", is_flag=True, help="Read every value, and find tensors with NaN, infinities, or nothing but zeros, the worst first.")

@@ -6,7 +6,7 @@ from ..session import Trouble
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command("completion")
+@click.command("completion", short_help="Print what lets a shell complete words.")
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell):
     """Print what lets a shell complete commands, options, files, columns, types and names of tensors.

@@ -12,7 +12,7 @@ FILES = ["path", "container", "version", "tensors", "parameters", ("size", outpu
 FORMATS = ["ztensor-2", "ztensor-1.2", "safetensors", "gguf", "npy", "npz"]
 
 
-@click.command("convert")
+@click.command("convert", short_help="Write models into one file of any format.")
 @options.SOURCES
 @click.argument("target", metavar="DST", type=click.Path())
 @click.option("--format", type=click.Choice(FORMATS), help="The format. The default is by DST's name: .zt is ztensor-2.")

@@ -10,9 +10,9 @@ CHANGES = ["object", "other_object", "change", "elements", "equal", "nans", "rms
            "other_type", ("shape", output.JSON), ("other_shape", output.JSON)]
 
 
-@click.command("diff")
-@click.argument("a")
-@click.argument("b")
+@click.command("diff", short_help="Show the tensors that differ between two models.")
+@click.argument("a", type=click.Path())
+@click.argument("b", type=click.Path())
 @click.option("--all", "everything", is_flag=True, help="Also show tensors that are the same.")
 @click.option("--map", "mapped", type=click.Choice(["auto", "none"]), default="auto", show_default=True,
               help="How other names belong together: of GGUF by llama.cpp's tables, and without a wrapper's prefix; or not at all.")

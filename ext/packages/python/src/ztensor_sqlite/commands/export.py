@@ -5,7 +5,7 @@ from ..sources import Source
 from . import options
 
 
-@click.command("export")
+@click.command("export", short_help="Write a tensor to a numpy file or to stdout.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=options.complete_source_or_name)
 @click.argument("tensor")
 @click.argument("out")

@@ -13,7 +13,7 @@ LONG_TENSORS = {**TENSORS, "format": "format", "bits_per_weight": "round(8.0 * s
 KINDS = {"shape": output.JSON, "stored_bytes": output.BYTES}
 
 
-@click.command("ls")
+@click.command("ls", short_help="List files, or the tensors of one file.")
 @options.SOURCES
 @click.option("-t", "--tensors", is_flag=True, help="List the tensors of all files instead of the files.")
 @click.option("-l", "--long", "is_long", is_flag=True, help="More columns: of files, the parameters, bits per weight and types.")

@@ -4,7 +4,7 @@ import click
 from . import options
 
 
-@click.command("merge")
+@click.command("merge", short_help="Merge catalogs into one.")
 @click.argument("others", nargs=-1, required=True, metavar="CATALOG...", type=click.Path())
 @click.option("--db", required=True, metavar="FILE", type=click.Path(), help="The catalog that the others are merged into.")
 @options.YES

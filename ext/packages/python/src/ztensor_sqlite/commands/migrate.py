@@ -9,7 +9,7 @@ from . import options
 FILES = ["path", "version", "new_version", ("size", output.BYTES), ("new_size", output.BYTES), "error"]
 
 
-@click.command("migrate")
+@click.command("migrate", short_help="Replace zTensor files of old generations.")
 @options.SOURCES
 @click.option("--write", is_flag=True, help="Replace the files. Without it, they are only listed.")
 @options.ALIGN

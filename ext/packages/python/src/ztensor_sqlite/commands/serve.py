@@ -5,7 +5,7 @@ from ..session import Trouble, is_database
 from . import options
 
 
-@click.command("serve")
+@click.command("serve", short_help="Show a collection or a catalog in the browser.")
 @options.SOURCES
 @options.DB
 @click.option("--port", default=8001, show_default=True, type=click.IntRange(0, 65535), help="The port; 0 chooses a free one.")

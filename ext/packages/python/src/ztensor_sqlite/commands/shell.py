@@ -7,7 +7,7 @@ from ..session import Trouble
 from . import options
 
 
-@click.command("shell")
+@click.command("shell", short_help="Start an SQL shell with ztensor loaded.")
 @click.argument("database", default=":memory:", type=click.Path())
 @click.argument("statements", nargs=-1)
 @click.option("-c", "--command", "commands", multiple=True, metavar="SQL", help="Run this statement, or a command such as .tables.")

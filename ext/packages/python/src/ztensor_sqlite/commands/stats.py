@@ -8,7 +8,7 @@ from . import options
 STATISTICS = ["path", "object", "dtype", "elements", "zeros", "nans", "infs", "min", "max", "mean", "std", "l2", "error"]
 
 
-@click.command("stats")
+@click.command("stats", short_help="Show statistics of each tensor.")
 @options.SOURCES
 @options.rows
 def command(sources, view):

@@ -15,7 +15,7 @@ SHARED = """SELECT total(n - 1), total((n - 1) * length) FROM (SELECT length, co
             WHERE offset IS NOT NULL AND length > 0 GROUP BY path, shard, offset, length HAVING n > 1)"""
 
 
-@click.command("tree")
+@click.command("tree", short_help="Show the modules of a model.")
 @click.argument("words", nargs=-1, required=True, metavar="MODEL", type=click.Path())
 @click.option("--depth", type=click.IntRange(0), metavar="N", help="Only N levels below the model.")
 @click.option("-t", "--tensors", is_flag=True, help="List the tensors, too, and not only the modules that they are in.")
