@@ -2,6 +2,7 @@
 import contextlib
 import functools
 import itertools
+import json
 import os
 import re
 import sys
@@ -221,9 +222,15 @@ def rows(function):
     return _gathered(_SELECTION + _FORM, function)
 
 
-def unreadable(session, source):
-    """Print the errors of unreadable files among several, and return their number."""
-    errors = session.run(f"SELECT error FROM zt_files({source.sql}) WHERE error IS NOT NULL")
+def unreadable(session, source, read=()):
+    """Print the errors of unreadable files among several, and return their number. The paths in `read` are known to be of others."""
+    files = source.sql
+    if read:
+        rest = [path for path, in session.run(f"SELECT path FROM zt_files({files})") if path not in read]
+        if not rest:
+            return 0
+        files = quote(json.dumps(rest, ensure_ascii=False))
+    errors = session.run(f"SELECT error FROM zt_files({files}) WHERE error IS NOT NULL")
     for error, in errors:
         print(output.plain(error), file=sys.stderr)
     return len(errors)
