@@ -6,6 +6,7 @@ they are of. The functions here take any connection of sqlite3 to the catalog; n
 """
 import hashlib
 import os
+import pathlib
 import re
 import sqlite3
 import sys
@@ -30,12 +31,12 @@ CURRENT = f"""EXISTS (SELECT 1 FROM {KEPT}.reading AS r CROSS JOIN main.file AS 
 
 def read_only(path):
     """A connection that cannot write."""
-    return sqlite3.connect(_uri(path), uri=True, check_same_thread=False)
+    connection = sqlite3.connect(_uri(path), uri=True, check_same_thread=False)
+    connection.execute("PRAGMA cache_size = -65536")   # KiB, for each of Datasette's threads: pages of large catalogs read much of them
+    return connection
 
 
 def _uri(path):
-    import pathlib
-
     return pathlib.Path(path).resolve().as_uri() + "?mode=ro"
 
 
@@ -122,11 +123,12 @@ def held(connection, wanted):
     return found
 
 
-def distances(places):
-    """The rows of `distance` for pairs of files, as a source of a SELECT. The pairs are those of held()."""
+def distances(places, name=None):
+    """The rows of `distance` for pairs of files, as a SELECT: of all tensors, or of the one with this number of a name. The pairs are those of
+    held()."""
     parts = []
     for schema in ("main", KEPT):
         some = ", ".join(f"({a}, {b})" for (a, b), (place, _, error) in sorted(places.items()) if place == schema and error is None)
         if some:
-            parts.append(f"SELECT * FROM {schema}.distance WHERE (a, b) IN (VALUES {some})")
+            parts.append(f"SELECT * FROM {schema}.distance WHERE (a, b) IN (VALUES {some})" + (f" AND name = {name}" if name is not None else ""))
     return " UNION ALL ".join(parts) or "SELECT * FROM main.distance WHERE 0"
