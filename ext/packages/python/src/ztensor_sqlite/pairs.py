@@ -9,7 +9,8 @@ import os
 import pathlib
 import re
 import sqlite3
-import sys
+
+from .places import cache_directory
 
 PART = re.compile(r"(.*)-\d{5}-of-\d{5,6}(\.[^./]*)", re.S)
 KEPT = "kept"   # The schema of the file with results, where it is attached
@@ -74,18 +75,6 @@ def file_pairs(connection, a, b):
 
 
 # ---- Results
-
-def cache_directory():
-    """The user's directory for files that can be made again."""
-    home = os.path.expanduser("~")
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    elif sys.platform == "darwin":
-        base = os.path.join(home, "Library", "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
-    return os.path.join(base, "ztensor-sqlite")
-
 
 def make_kept(catalog):
     """The path of the file with the results of a catalog that is shown as it is. The file is made if it is missing."""

@@ -3,8 +3,8 @@
 A drawing is stretched to its place, so text is beside it. A value may have a mark. A mark that begins with NaN or infinite is hatched. Without
 a value, any other mark leaves the place grey.
 """
-import itertools
 import math
+import zlib
 
 from markupsafe import Markup, escape
 
@@ -14,7 +14,11 @@ WIDTH = 720
 SHADES = 8         # The classes of a heat strip, besides zero
 HATCH = Markup('<defs><pattern id="{0}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
                '<rect width="5" height="5" class="hatch-back"/><rect width="2.5" height="5" class="hatch"/></pattern></defs>')
-_ids = itertools.count()
+
+
+def _hatch(label):
+    """The id of a chart's hatching: the same page has the same ones each time."""
+    return f"hatch-{zlib.crc32(label.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def is_hatched(mark):
@@ -100,7 +104,7 @@ def _columns(cells, most, height, label):
     """Columns of [(title, value, mark)], as high as the value is of the most."""
     step = min(40, WIDTH / (len(cells) or 1))
     gap = 1 if step > 4 else 0
-    hatch = f"hatch-{next(_ids)}"
+    hatch = _hatch(label)
     drawn = Markup("").join(_column(i * step, step, gap, height, title, value, mark, most, hatch) for i, (title, value, mark) in enumerate(cells))
     defs = HATCH.format(hatch) if any(is_hatched(mark) for _, _, mark in cells) else ""
     return Markup('<svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}" class="high-{}">{}{}</svg>').format(
@@ -129,11 +133,11 @@ def heat(cells, what, most=200):
     if not numbers and not any(is_hatched(mark) for _, _, mark in cells):
         return Markup('<p class="note">The {} of no layer is known, or all are 0.</p>').format(what)
     low, high = (min(numbers), max(numbers)) if numbers else (0, 0)
-    step, hatch = WIDTH / len(groups), f"hatch-{next(_ids)}"
+    label = f"{what} of each of {len(cells)} layers, from {brief(low)} to {brief(high)}: {_summary(cells)}"
+    step, hatch = WIDTH / len(groups), _hatch(label)
     drawn = Markup("").join(
         Markup('<g><title>{}</title><rect x="{:.2f}" width="{:.2f}" height="28" {}/></g>').format(
             title, i * step, step + 0.2, _shade(value, mark, low, high, hatch)) for i, (title, value, mark) in enumerate(groups))
-    label = f"{what} of each of {len(cells)} layers, from {brief(low)} to {brief(high)}: {_summary(cells)}"
     return Markup('<div class="heat"><svg viewBox="0 0 {} 28" preserveAspectRatio="none" role="img" aria-label="{}">{}{}</svg>{}{}</div>').format(
         WIDTH, label, HATCH.format(hatch), drawn, _ends(cells[0][0], cells[-1][0]), _legend(low, high, cells, hatch))
 
@@ -175,7 +179,8 @@ def curve(points, what):
         return Markup('<p class="note">The {} is not known at any point.</p>').format(what)
     low, high = min(values), max(values)
     left, right, height = points[0][1], points[-1][1], 110
-    hatch = f"hatch-{next(_ids)}"
+    label = f"{what} at {len(points)} points, from {brief(points[0][2])} to {brief(points[-1][2])}, between {brief(low)} and {brief(high)}"
+    hatch = _hatch(label)
 
     def place(x, value):
         across = (x - left) / (right - left) if right > left else 0.5
@@ -183,7 +188,7 @@ def curve(points, what):
         return 10 + across * (WIDTH - 20), height - 8 - up * (height - 16)
 
     lines, runs = [], [[]]
-    for i, (label, x, value, mark) in enumerate(points):
+    for i, (name, x, value, mark) in enumerate(points):
         known = value is not None and math.isfinite(value)
         across, down = place(x, value if known else low)
         before = (place(points[i - 1][1], low)[0] + across) / 2 if i else 0
@@ -196,9 +201,8 @@ def curve(points, what):
             runs[-1].append(f"{across:.2f},{down:.2f}")
         else:
             runs.append([])
-        lines.append(Markup("<g><title>{}</title>{}</g>").format(f"{label}: {_said(value, mark)}", drawn))
+        lines.append(Markup("<g><title>{}</title>{}</g>").format(f"{name}: {_said(value, mark)}", drawn))
     path = Markup("").join(Markup('<polyline points="{}" class="line"/>').format(" ".join(run)) for run in runs if len(run) > 1)
-    label = f"{what} at {len(points)} points, from {brief(points[0][2])} to {brief(points[-1][2])}, between {brief(low)} and {brief(high)}"
     return Markup('<div class="curve"><p class="ends"><span>{}</span></p><svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">'
                   '{}{}{}</svg><p class="ends"><span>{}</span></p>{}</div>').format(
                       brief(high), WIDTH, height, label, HATCH.format(hatch), path, Markup("").join(lines), brief(low),

@@ -2,7 +2,7 @@
 import re
 
 from ... import pairs
-from .. import charts
+from .. import charts, words
 from ...modules import sort_key
 from ..tables import Column, Table
 from .shared import rows
@@ -178,7 +178,7 @@ def _columns(base, found):
     return columns + [Column("shape"), Column("type"), Column("file", hidden=True), Column("name", hidden=True)]
 
 
-def _change(row):
+def _change(row, page):
     return "only in the base" if row["change_1"] is None else row["change_1"]
 
 
@@ -198,7 +198,7 @@ FROM (SELECT 'A' AS place, * FROM x WHERE name NOT IN (SELECT name FROM y)
 
 def _differences(base, other):
     return Table("differences known to the catalog", [
-        Column("object", "tensor", show=lambda row: row["object"] or "(the file)"), Column("part"), Column("change"),
+        Column("object", "tensor", show=lambda row, page: words.shown(row["object"] or "(the file)", 300)), Column("part"), Column("change"),
         Column("before", "in A", "long"), Column("after", "in B", "long")],
                  "SELECT object, part, change, before, after FROM differences WHERE file_a = :a AND file_b = :b", {"a": base["id"], "b": other["id"]},
                  empty="None: names, shapes, types, encodings, attributes and, by digests and fingerprints, contents are the same.")
