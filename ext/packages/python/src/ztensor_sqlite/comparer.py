@@ -21,7 +21,6 @@ TEMPORARY = """
 CREATE TEMP TABLE file(id INTEGER PRIMARY KEY, path TEXT);
 CREATE TEMP TABLE name(id INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TEMP TABLE compared(a, b, name, change, elements, equal, nans, rmse, max_abs, cosine, square, error, PRIMARY KEY(a, b, name));
-CREATE TEMP TRIGGER compared_insert AFTER INSERT ON compared BEGIN SELECT ztensor_sql_compared(NEW.name); END;
 """
 IDENTITY = ["size", "mtime", "inode", "mtime_ns", "ctime_ns"]   # Columns of zt_files
 
@@ -118,13 +117,8 @@ class Comparison:
         return path, refreshed
 
     def _check(self, path, known):
-        try:
-            found = self.session.run(f"SELECT {', '.join(IDENTITY)} FROM zt_files({quote(path)}) WHERE path = {quote(path)}")
-        except Exception as error:
-            if not str(error).startswith("ztensor:"):
-                raise
-            found = []
-        if not found:
+        found = self.session.run(f"SELECT {', '.join(IDENTITY)} FROM zt_files({quote(path)}) WHERE path = {quote(path)}")
+        if not found or found[0][0] is None:   # A missing file has a row if its name is no pattern
             raise Trouble(f"{path}: the file has vanished since the catalog read it")
         stamped = known[3] is not None
         if list(found[0])[:5 if stamped else 3] != list(known)[:5 if stamped else 3]:
@@ -153,7 +147,9 @@ class Comparison:
         self.pair, error = pair, None
         started = list(self.done)
         try:
-            measures.compute(self.session, *pair, "temp.compared")
+            measures.compute(self.session, *pair, "temp.compared", told="ztensor_sql_compared")
+            if self.session.value("SELECT count(*) FROM temp.compared") != len(names):
+                raise Trouble(f"{before[pair[0]][0]}: the files have other tensors than the catalog says; a refresh of the catalog reads them again")
         except Exception as failure:
             if not str(failure).startswith("ztensor:"):
                 raise
@@ -204,6 +200,7 @@ class Comparison:
         self.done[1] += self.sizes[self.pair].get(name, 0)
         if time.monotonic() - self.last >= PAUSE:
             self._tell()
+        return 1
 
     def _tell(self):
         self.last = time.monotonic()

@@ -50,7 +50,7 @@ DISTANCES = """INSERT OR REPLACE INTO {into}(a, b, name, change, elements, equal
 SELECT {low}, {high}, n.id, {compared}
 FROM file AS f CROSS JOIN file AS g CROSS JOIN zt_objects(f.path) AS a CROSS JOIN zt_objects(g.path) AS b ON b.object = a.object
      CROSS JOIN zt_compare(f.path, a.object, g.path, a.object) AS c CROSS JOIN name AS n ON n.name = a.object
-WHERE f.id = {low} AND g.id = {high} AND a.path = f.path AND b.path = g.path"""
+WHERE f.id = {low} AND g.id = {high} AND a.path = f.path AND b.path = g.path{told}"""
 
 # The extension reports a missing file as an error, unless its name is a pattern.
 GONE = """SELECT f.path FROM file AS f
@@ -132,11 +132,12 @@ def compare(session, pairs):
         session.run(f"INSERT OR REPLACE INTO pair(a, b, at) VALUES ({low}, {high}, strftime('%s', 'now'))")
 
 
-def compute(session, low, high, into):
-    """Put the distances of two files into a table like `distance`. The tables file and name have the paths and the names."""
+def compute(session, low, high, into, told=None):
+    """Put the distances of two files into a table like `distance`. The tables file and name have the paths and the names. A function of SQL is
+    told the number of the name of each tensor that has been compared."""
     for path, in session.run(GONE.format(low=low, high=high)):
         raise Trouble(f"ztensor: {path}: there is no such file")
-    session.run(DISTANCES.format(into=into, low=low, high=high, compared=compared("f.path", "g.path")))
+    session.run(DISTANCES.format(into=into, told=f" AND {told}(n.id)" if told else "", low=low, high=high, compared=compared("f.path", "g.path")))
     left = f"a = {low} AND b = {high} AND change = 'incomparable'"
     if session.value(f"SELECT EXISTS (SELECT 1 FROM {into} WHERE {left})") and are_identical(session, *(
             session.value(f"SELECT path FROM file WHERE id = {file}") for file in (low, high))):

@@ -6,9 +6,11 @@ they are of. The functions here take any connection of sqlite3 to the catalog; n
 """
 import hashlib
 import os
+import pathlib
 import re
 import sqlite3
-import sys
+
+from .places import cache_directory
 
 PART = re.compile(r"(.*)-\d{5}-of-\d{5,6}(\.[^./]*)", re.S)
 KEPT = "kept"   # The schema of the file with results, where it is attached
@@ -30,12 +32,12 @@ CURRENT = f"""EXISTS (SELECT 1 FROM {KEPT}.reading AS r CROSS JOIN main.file AS 
 
 def read_only(path):
     """A connection that cannot write."""
-    return sqlite3.connect(_uri(path), uri=True, check_same_thread=False)
+    connection = sqlite3.connect(_uri(path), uri=True, check_same_thread=False)
+    connection.execute("PRAGMA cache_size = -65536")   # KiB, for each of Datasette's threads: pages of large catalogs read much of them
+    return connection
 
 
 def _uri(path):
-    import pathlib
-
     return pathlib.Path(path).resolve().as_uri() + "?mode=ro"
 
 
@@ -74,18 +76,6 @@ def file_pairs(connection, a, b):
 
 # ---- Results
 
-def cache_directory():
-    """The user's directory for files that can be made again."""
-    home = os.path.expanduser("~")
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    elif sys.platform == "darwin":
-        base = os.path.join(home, "Library", "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
-    return os.path.join(base, "ztensor-sqlite")
-
-
 def make_kept(catalog):
     """The path of the file with the results of a catalog that is shown as it is. The file is made if it is missing."""
     real = os.path.realpath(catalog)
@@ -122,11 +112,12 @@ def held(connection, wanted):
     return found
 
 
-def distances(places):
-    """The rows of `distance` for pairs of files, as a source of a SELECT. The pairs are those of held()."""
+def distances(places, name=None):
+    """The rows of `distance` for pairs of files, as a SELECT: of all tensors, or of the one with this number of a name. The pairs are those of
+    held()."""
     parts = []
     for schema in ("main", KEPT):
         some = ", ".join(f"({a}, {b})" for (a, b), (place, _, error) in sorted(places.items()) if place == schema and error is None)
         if some:
-            parts.append(f"SELECT * FROM {schema}.distance WHERE (a, b) IN (VALUES {some})")
+            parts.append(f"SELECT * FROM {schema}.distance WHERE (a, b) IN (VALUES {some})" + (f" AND name = {name}" if name is not None else ""))
     return " UNION ALL ".join(parts) or "SELECT * FROM main.distance WHERE 0"

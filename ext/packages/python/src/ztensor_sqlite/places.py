@@ -12,13 +12,22 @@ NOT_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 def state_directory():
     """The user's directory for the state of programs. A catalog keeps history, which cannot be made again as a cache can."""
+    return _directory("XDG_STATE_HOME", (".local", "state"), "Application Support")
+
+
+def cache_directory():
+    """The user's directory for files that can be made again."""
+    return _directory("XDG_CACHE_HOME", (".cache",), "Caches")
+
+
+def _directory(variable, usual, library):
     home = os.path.expanduser("~")
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
     elif sys.platform == "darwin":
-        base = os.path.join(home, "Library", "Application Support")
+        base = os.path.join(home, "Library", library)
     else:
-        base = os.environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
+        base = os.environ.get(variable) or os.path.join(home, *usual)
     return os.path.join(base, "ztensor-sqlite")
 
 

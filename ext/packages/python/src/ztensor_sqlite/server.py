@@ -15,7 +15,7 @@ from .session import Session, Trouble, is_database
 HOST = "127.0.0.1"
 
 
-def serve(source, db, port, quick, show):
+def serve(source, db, port, quick, show, title=None):
     """Show a catalog, which `source` is, or the collection of one or several sources, whose catalog `db` is."""
     try:
         import uvicorn
@@ -45,12 +45,13 @@ def serve(source, db, port, quick, show):
 
     if page not in pm.get_plugins():   # As it is where the package is installed
         pm.register(page, "ztensor_sqlite.page")
-    shown = Datasette(settings={"default_allow_sql": True, "allow_download": False})
-    shown.add_database(ReadOnly(shown, path=path), name=pathlib.Path(path).stem)
+    name = pathlib.Path(path).stem
+    shown = Datasette(settings={"default_allow_sql": True, "allow_download": False}, metadata={"databases": {name: {"title": title}}} if title else None)
+    shown.add_database(ReadOnly(shown, path=path), name=name)
     work = contextlib.nullcontext()
     if kept:
         work = contextlib.closing(Comparisons(path, kept))
-        shown.ztensor_comparisons = {pathlib.Path(path).stem: work.thing}
+        shown.ztensor_comparisons = {name: work.thing}
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)

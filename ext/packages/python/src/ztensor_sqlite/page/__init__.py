@@ -6,17 +6,19 @@ them comes from other servers.
 import functools
 import hmac
 import pathlib
+import sqlite3
 from urllib.parse import parse_qsl, urlencode
 
 import jinja2
 from datasette import Response, hookimpl
-from datasette.utils import tilde_decode, tilde_encode
+from datasette.utils import sqlite_timelimit, tilde_decode, tilde_encode
 
 from . import charts, downloads, filters, words
 from .address import Parameters
-from .queries import compare, duplicates, findings, model, models, overview, shared
+from .queries import compare, duplicates, findings, model, models, overview, search, shared
 from .tables import Table
 
+LONGEST = 60   # Seconds that a page may take
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -28,7 +30,7 @@ def environment():
     # Not in a directory named templates, which Datasette would take for ones that replace its own
     made = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE / "html"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters.update(words.FILTERS)
-    made.globals.update(bar=charts.bar, spark=charts.spark, histogram=charts.histogram, heat=charts.heat, curve=charts.curve, running=compare.running, startable=compare.startable, filter_help=filters.HELP)
+    made.globals.update(bar=charts.bar, spark=charts.spark, histogram=charts.histogram, heat=charts.heat, curve=charts.curve, running=compare.running, startable=compare.startable, seen=compare.seen, filter_help=filters.HELP)
     return made
 
 
@@ -37,7 +39,7 @@ def render(template, **context):
 
 
 def problem(message, status):
-    return Response.html(environment().get_template("problem.html").render(message=message, title="Not found" if status == 404 else "Error"),
+    return Response.html(environment().get_template("problem.html").render(message=message, title="Not found" if status == 404 else "No answer" if status == 503 else "Error"),
                          status=status, headers=HEADERS)
 
 
@@ -74,22 +76,29 @@ def view(template, question):
         form = parameters.text("as")
 
         def ask(connection):
-            context = question(connection, parameters, **named)
-            tables = tables_of(context, parameters)
-            if not form:
-                for table in tables.values():
-                    table.read(connection)
-            return context, tables, words.shorter(shared.roots(connection))
+            with sqlite_timelimit(connection, 1000 * LONGEST):
+                context = question(connection, parameters, **named)
+                tables = tables_of(context, parameters)
+                if not form:
+                    for table in tables.values():
+                        table.read(connection)
+                return context, tables, shared.roots(connection)
 
-        context, tables, short = await datasette.databases[name].execute_fn(ask)
+        try:
+            context, tables, roots = await datasette.databases[name].execute_fn(ask)
+        except sqlite3.OperationalError as error:
+            if "interrupted" not in str(error):
+                raise
+            return problem(f"The catalog gave no answer within {LONGEST} seconds. A narrower filter may be faster.", 503)
         table = tables.get(parameters.text("table"))
         if context is None or form and (table is None or form not in downloads.FORMS):
             return problem("The catalog has no such thing.", 404)
         if form:
             return downloads.response(datasette.databases[name], table, form, f"{name}-{table.name}", HEADERS)
         base = datasette.urls.path(f"/-/ztensor/{tilde_encode(name)}")
-        return render(template, base=base, catalog=name, datasette_url=datasette.urls.database(name), here=parameters, short=short,
-                      work=comparisons(datasette, name), token=request.scope.get("csrftoken"), **context)
+        return render(template, base=base, catalog=name, datasette_url=datasette.urls.database(name), here=parameters, short=words.shorter(roots),
+                      work=comparisons(datasette, name), token=request.scope.get("csrftoken"),
+                      collection=datasette.metadata("title", database=name, fallback=False) or words.collection(roots) or name, **context)
     return answer
 
 
@@ -162,6 +171,8 @@ def register_routes():
         (catalog + "/copies$", view("copies.html", duplicates.copies)),
         (catalog + "/findings$", view("findings.html", findings.findings)),
         (catalog + "/suspects$", view("suspects.html", findings.suspects)),
+        (catalog + "/tensors$", view("tensors.html", search.tensors)),
+        (catalog + "/unsupported$", view("unsupported.html", findings.unsupported)),
         (catalog + "/unreadable$", view("unreadable.html", findings.unreadable)),
         (catalog + "/", nothing),
     ]
@@ -169,7 +180,7 @@ def register_routes():
 
 def warm(connection):
     """Run the slow queries of a large catalog before a visitor waits for them."""
-    for question in (overview.overview, duplicates.duplicates):
+    for question in (overview.overview, models.models, duplicates.duplicates, findings.suspects):
         for table in tables_of(question(connection, Parameters()), Parameters()).values():
             if table.kept:
                 table.read(connection)

@@ -1,10 +1,10 @@
 """Charts as SVG, made here: no script draws them. Colours are the style sheet's.
 
-A drawing is stretched to its place, so text is beside it. Cells and columns that cannot be drawn as a number have a mark: "NaN" or "infinite",
-which are hatched, or any other reason, which leaves the place grey.
+A drawing is stretched to its place, so text is beside it. A value may have a mark. A mark that begins with NaN or infinite is hatched. Without
+a value, any other mark leaves the place grey.
 """
-import itertools
 import math
+import zlib
 
 from markupsafe import Markup, escape
 
@@ -12,10 +12,17 @@ from .words import brief, number
 
 WIDTH = 720
 SHADES = 8         # The classes of a heat strip, besides zero
-HATCHED = ("NaN", "infinite")
 HATCH = Markup('<defs><pattern id="{0}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
                '<rect width="5" height="5" class="hatch-back"/><rect width="2.5" height="5" class="hatch"/></pattern></defs>')
-_ids = itertools.count()
+
+
+def _hatch(label):
+    """The id of a chart's hatching: the same page has the same ones each time."""
+    return f"hatch-{zlib.crc32(label.encode('utf-8', 'surrogatepass')):08x}"
+
+
+def is_hatched(mark):
+    return mark is not None and mark.startswith(("NaN", "infinite"))
 
 
 def bar(share, label):
@@ -64,9 +71,9 @@ def profiles(models, most=200):
 
 def _summary(layers):
     numbers = [value for _, value, _ in layers if value is not None]
-    marks = sum(mark in HATCHED for _, _, mark in layers)
+    marks = sum(is_hatched(mark) for _, _, mark in layers)
     said = f"max {brief(max(numbers))}" if numbers else "none is known"
-    return said + (f", {marks} with NaN" if marks else "")
+    return said + (f", {marks} with NaN or infinities" if marks else "")
 
 
 def _groups(cells, most):
@@ -79,7 +86,7 @@ def _groups(cells, most):
         group = cells[first:first + count]
         name, value, mark = max(group, key=lambda cell: (cell[1] is not None, cell[1] or 0))
         title = f"{name}: {_said(value, mark)} (the max of {len(group)})"
-        hatched = [cell for cell in group if cell[2] in HATCHED]
+        hatched = [cell for cell in group if is_hatched(cell[2])]
         if hatched:
             mark = hatched[0][2]
             title += "; " + ", ".join(f"{cell[0]}: {cell[2]}" for cell in hatched[:5]) + (" and others" if len(hatched) > 5 else "")
@@ -97,9 +104,9 @@ def _columns(cells, most, height, label):
     """Columns of [(title, value, mark)], as high as the value is of the most."""
     step = min(40, WIDTH / (len(cells) or 1))
     gap = 1 if step > 4 else 0
-    hatch = f"hatch-{next(_ids)}"
+    hatch = _hatch(label)
     drawn = Markup("").join(_column(i * step, step, gap, height, title, value, mark, most, hatch) for i, (title, value, mark) in enumerate(cells))
-    defs = HATCH.format(hatch) if any(mark in HATCHED for _, _, mark in cells) else ""
+    defs = HATCH.format(hatch) if any(is_hatched(mark) for _, _, mark in cells) else ""
     return Markup('<svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}" class="high-{}">{}{}</svg>').format(
         WIDTH, height, label, height, defs, drawn)
 
@@ -107,9 +114,9 @@ def _columns(cells, most, height, label):
 def _column(x, step, gap, height, title, value, mark, most, hatch):
     tall = max(1.5, height * min(1, value / most)) if value else 0
     place = Markup('<rect x="{:.2f}" y="{}" width="{:.2f}" height="{:.2f}" {}/>')
-    back = Markup('class="void"') if value is None and mark not in HATCHED else Markup('class="hover"')
+    back = Markup('class="void"') if value is None and not is_hatched(mark) else Markup('class="hover"')
     drawn = [place.format(x, 0, step, height, back)]
-    if mark in HATCHED:
+    if is_hatched(mark):
         drawn.append(place.format(x, 0, max(step - gap, 1), height, Markup('fill="url(#{})"').format(hatch)))
     drawn.append(place.format(x, f"{height - tall:.2f}", step - gap, tall, Markup('class="fill"')))
     return Markup('<g><title>{}</title>{}</g>').format(title, Markup("").join(drawn))
@@ -123,14 +130,14 @@ def heat(cells, what, most=200):
     """A strip with a shade for each cell of [(name, value, mark)], on a logarithmic scale, and its legend. Values are not negative."""
     groups = _groups(cells, most)
     numbers = [value for _, value, _ in cells if value]
-    if not numbers and not any(mark in HATCHED for _, _, mark in cells):
+    if not numbers and not any(is_hatched(mark) for _, _, mark in cells):
         return Markup('<p class="note">The {} of no layer is known, or all are 0.</p>').format(what)
     low, high = (min(numbers), max(numbers)) if numbers else (0, 0)
-    step, hatch = WIDTH / len(groups), f"hatch-{next(_ids)}"
+    label = f"{what} of each of {len(cells)} layers, from {brief(low)} to {brief(high)}: {_summary(cells)}"
+    step, hatch = WIDTH / len(groups), _hatch(label)
     drawn = Markup("").join(
         Markup('<g><title>{}</title><rect x="{:.2f}" width="{:.2f}" height="28" {}/></g>').format(
             title, i * step, step + 0.2, _shade(value, mark, low, high, hatch)) for i, (title, value, mark) in enumerate(groups))
-    label = f"{what} of each of {len(cells)} layers, from {brief(low)} to {brief(high)}: {_summary(cells)}"
     return Markup('<div class="heat"><svg viewBox="0 0 {} 28" preserveAspectRatio="none" role="img" aria-label="{}">{}{}</svg>{}{}</div>').format(
         WIDTH, label, HATCH.format(hatch), drawn, _ends(cells[0][0], cells[-1][0]), _legend(low, high, cells, hatch))
 
@@ -145,7 +152,7 @@ def shade(value, low, high):
 
 
 def _shade(value, mark, low, high, hatch):
-    if mark in HATCHED:
+    if is_hatched(mark):
         return Markup('fill="url(#{})"').format(hatch)
     return Markup('class="void"') if value is None else Markup('class="heat-{}"').format(shade(value, low, high))
 
@@ -158,9 +165,9 @@ def _legend(low, high, cells, hatch):
         said.append(Markup("<span>{} 0</span>").format(swatch.format(Markup('class="heat-0"'))))
     shades = Markup("").join(swatch.format(Markup('class="heat-{}"').format(i)) for i in range(1, SHADES + 1))
     said.append(Markup("<span>{} {} {}</span>").format(brief(low), shades, brief(high)))
-    if any(mark in HATCHED for _, _, mark in cells):
+    if any(is_hatched(mark) for _, _, mark in cells):
         said.append(Markup("<span>{} NaN or infinite</span>").format(swatch.format(Markup('fill="url(#{})"').format(hatch))))
-    if any(value is None and mark not in HATCHED for _, value, mark in cells):
+    if any(value is None and not is_hatched(mark) for _, value, mark in cells):
         said.append(Markup("<span>{} not known</span>").format(swatch.format(Markup('class="void"'))))
     return Markup('<p class="legend">{}</p>').format(Markup(" ").join(said))
 
@@ -172,7 +179,8 @@ def curve(points, what):
         return Markup('<p class="note">The {} is not known at any point.</p>').format(what)
     low, high = min(values), max(values)
     left, right, height = points[0][1], points[-1][1], 110
-    hatch = f"hatch-{next(_ids)}"
+    label = f"{what} at {len(points)} points, from {brief(points[0][2])} to {brief(points[-1][2])}, between {brief(low)} and {brief(high)}"
+    hatch = _hatch(label)
 
     def place(x, value):
         across = (x - left) / (right - left) if right > left else 0.5
@@ -180,22 +188,21 @@ def curve(points, what):
         return 10 + across * (WIDTH - 20), height - 8 - up * (height - 16)
 
     lines, runs = [], [[]]
-    for i, (label, x, value, mark) in enumerate(points):
+    for i, (name, x, value, mark) in enumerate(points):
         known = value is not None and math.isfinite(value)
         across, down = place(x, value if known else low)
         before = (place(points[i - 1][1], low)[0] + across) / 2 if i else 0
         after = (place(points[i + 1][1], low)[0] + across) / 2 if i + 1 < len(points) else WIDTH
         drawn = Markup('<rect x="{:.2f}" width="{:.2f}" height="{}" class="hover"/>').format(before, after - before, height)
-        if mark in HATCHED:
+        if is_hatched(mark):
             drawn += Markup('<rect x="{:.2f}" width="8" height="{}" fill="url(#{})"/>').format(across - 4, height, hatch)
         if known:
             drawn += Markup('<line x1="{0:.2f}" x2="{0:.2f}" y1="{1:.2f}" y2="{1:.2f}" class="point"/>').format(across, down)
             runs[-1].append(f"{across:.2f},{down:.2f}")
         else:
             runs.append([])
-        lines.append(Markup("<g><title>{}</title>{}</g>").format(f"{label}: {_said(value, mark)}", drawn))
+        lines.append(Markup("<g><title>{}</title>{}</g>").format(f"{name}: {_said(value, mark)}", drawn))
     path = Markup("").join(Markup('<polyline points="{}" class="line"/>').format(" ".join(run)) for run in runs if len(run) > 1)
-    label = f"{what} at {len(points)} points, from {brief(points[0][2])} to {brief(points[-1][2])}, between {brief(low)} and {brief(high)}"
     return Markup('<div class="curve"><p class="ends"><span>{}</span></p><svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">'
                   '{}{}{}</svg><p class="ends"><span>{}</span></p>{}</div>').format(
                       brief(high), WIDTH, height, label, HATCH.format(hatch), path, Markup("").join(lines), brief(low),

@@ -46,7 +46,7 @@ FORMS = {"csv": Csv, "json": Json}
 
 
 def response(database, table, form, name, headers):
-    written = FORMS[form]([column.name for column in table.shown])
+    written = FORMS[form](table.names)
     file = re.sub("[^A-Za-z0-9._-]+", "_", name) + "." + form
 
     async def send(writer):
@@ -66,4 +66,4 @@ def response(database, table, form, name, headers):
 def _begin(database, table):
     connection = database.connect()   # Its own, which may take longer than a page
     connection.text_factory = lambda text: str(text, "utf-8", "replace")
-    return connection, connection.execute(table.statement(table.shown), table.bound)
+    return connection, connection.execute(table.statement(table.names), table.bound)

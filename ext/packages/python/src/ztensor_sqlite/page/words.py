@@ -5,6 +5,9 @@ import json
 from ..output import plain, size
 
 
+PATH = 4096   # Longer paths are no file's
+
+
 def number(value):
     """A count, its digits in groups."""
     if value is None:
@@ -40,21 +43,33 @@ def bytes_(value):
     return "–" if value is None else size(value)
 
 
+def _folder(root):
+    return root.rstrip("/").rpartition("/")[2]
+
+
+def _tops(roots):
+    """The directories that are not below others."""
+    return [root for root in roots if not any(root != other and root.startswith(other.rstrip("/") + "/") for other in roots)]
+
+
+def collection(roots):
+    """A name for a collection: its directory's. There is none for several directories."""
+    tops = _tops(roots)
+    return plain(_folder(tops[0])) if len(tops) == 1 else ""
+
+
 def shorter(roots):
     """A function that shortens paths: they start with the name of the collection's directory, unless another collection's
     directory has the same name."""
-    def name(root):
-        return root.rstrip("/").rpartition("/")[2]
-
-    tops = [root for root in roots if not any(root != other and root.startswith(other.rstrip("/") + "/") for other in roots)]
-    names = [name(root) for root in tops]
-    cut = [(root, len(root) - len(name(root))) for root in tops if name(root) and names.count(name(root)) == 1]
+    tops = _tops(roots)
+    names = [_folder(root) for root in tops]
+    cut = [(root, len(root) - len(_folder(root))) for root in tops if _folder(root) and names.count(_folder(root)) == 1]
 
     def short(path):
         for root, length in cut:
             if path.startswith(root + "/"):
-                return plain(path[length:])
-        return plain(path)
+                return shown(path[length:], PATH)
+        return shown(path, PATH)
     return short
 
 

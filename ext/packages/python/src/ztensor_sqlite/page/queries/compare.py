@@ -2,8 +2,8 @@
 import re
 
 from ... import pairs
-from .. import charts
-from ..order import model_order
+from .. import charts, words
+from ...modules import sort_key
 from ..tables import Column, Table
 from .shared import rows
 from .whole import whole
@@ -45,6 +45,11 @@ def _jobs(base, found):
     def jobs(work):
         return [(pair, None if work is None or pair.is_complete else work.of(base["id"], pair.other["id"])) for pair in found]
     return jobs
+
+
+def seen(found, kinds):
+    """Those of the kinds of changes that occur."""
+    return [(kind, word) for kind, word in kinds if any(pair.counts.get(kind) for pair in found)]
 
 
 def running(jobs):
@@ -100,7 +105,7 @@ class Pair:
             self.only_base += 1
         else:
             self.counts[change] = self.counts.get(change, 0) + 1
-        if distance is not None and (self.most is None or distance > self.most):
+        if distance and (self.most is None or distance > self.most):
             self.most, self.farthest = distance, row["object"]
         mark = {None: "not in the other model", "not compared": change, "incomparable": "not comparable"}.get(change)
         if nans:
@@ -114,7 +119,7 @@ class Pair:
 def _layers(connection, base, found):
     """The table of the base's tensors, with their distances in each other model. All pairs take their counts and cells from it."""
     source, columns = _source(base, found), _columns(base, found)
-    for row in sorted(rows(connection, source), key=lambda row: model_order(row["object"])):
+    for row in sorted(rows(connection, source), key=lambda row: sort_key(row["object"])):
         for k, pair in enumerate(found, 1):
             pair.take(row, k)
     for pair in found:
@@ -129,23 +134,34 @@ def _tensors(model):
 
 
 def _source(base, found):
-    """A row for each tensor of the base. Its columns for a model end with the model's number. A tensor that is not in the model has no change."""
-    tables, chosen, joins = [f"x AS MATERIALIZED (\n        {_tensors(base)})"], [], []
+    """A row for each tensor of the base. Its columns for a model end with the model's number. A tensor that is not in the model has no change.
+    The keys of tensor and distance find each row."""
+    places, chosen, joins = [], [], []
     for k, pair in enumerate(found, 1):
-        tables += [f"y{k} AS MATERIALIZED (\n        {_tensors(pair.other)})", f"d{k} AS MATERIALIZED (\n        {pairs.distances(pair.places)})"]
+        kinds = ", ".join(f"({file['architecture']}, {file['id']})" for file in pair.other["files"] if file["architecture"] is not None)
+        places.append(f"z{k}(architecture, file) AS (VALUES {kinds or '(NULL, NULL)'})")
+        held = {place for place, _, _ in pair.places.values()} or {"main"}
+        table = f"{min(held)}.distance"
+        if held != {"main"} and not (len(held) == 1 and pair.is_complete):   # The cache may have older results of the other files
+            places.append(f"e{k} AS MATERIALIZED ({pairs.distances(pair.places)})")
+            table = f"e{k}"
         chosen.append(f"""
-       CASE WHEN y{k}.file IS NULL THEN NULL WHEN y{k}.file = x.file THEN 'same' ELSE coalesce(d{k}.change, 'not compared') END AS change_{k},
-       CASE WHEN y{k}.file = x.file OR d{k}.change = 'same' THEN 0.0 ELSE sqrt(d{k}.square) END AS distance_{k},
+       CASE WHEN y{k}.name IS NULL THEN NULL WHEN z{k}.file = f.id THEN 'same' ELSE coalesce(d{k}.change, 'not compared') END AS change_{k},
+       CASE WHEN z{k}.file = f.id OR d{k}.change = 'same' THEN 0.0 ELSE sqrt(d{k}.square) END AS distance_{k},
        d{k}.elements AS elements_{k}, d{k}.equal AS equal_{k}, d{k}.nans AS nans_{k}, d{k}.max_abs AS max_abs_{k}, d{k}.cosine AS cosine_{k},
        d{k}.error AS error_{k}""")
         joins.append(f"""
-     LEFT JOIN y{k} ON y{k}.name = x.name
-     LEFT JOIN d{k} ON d{k}.name = x.name AND d{k}.a = min(x.file, y{k}.file) AND d{k}.b = max(x.file, y{k}.file)""")
+     LEFT JOIN tensor AS y{k} ON y{k}.name = x.name AND y{k}.architecture IN (SELECT architecture FROM z{k})
+     LEFT JOIN z{k} ON z{k}.architecture = y{k}.architecture
+     LEFT JOIN {table} AS d{k} ON d{k}.a = min(f.id, z{k}.file) AND d{k}.b = max(f.id, z{k}.file) AND d{k}.name = x.name""")
     largest = ", ".join(f"coalesce(distance_{k}, -1)" for k in range(1, len(found) + 1))
+    files = pairs.in_words(file["id"] for file in base["files"])
     return f"""SELECT *, max({largest}, -1) AS largest
-FROM (WITH {", ".join(tables)}
-SELECT n.name AS object, x.name, x.file, s.shape, coalesce(q.type, q.dtype) AS type, {",".join(chosen)}
-FROM x JOIN name AS n ON n.id = x.name JOIN shape AS s ON s.id = x.shape JOIN kinds AS q ON q.id = x.kind{"".join(joins)})"""
+FROM (WITH {", ".join(places)}
+SELECT n.name AS object, x.name, f.id AS file, s.shape, coalesce(q.type, q.dtype) AS type, {",".join(chosen)}
+FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN tensor AS x ON x.architecture = l.architecture CROSS JOIN name AS n ON n.id = x.name
+     CROSS JOIN shape AS s ON s.id = x.shape CROSS JOIN kinds AS q ON q.id = x.kind{"".join(joins)}
+WHERE f.id IN ({files}))"""
 
 
 def _columns(base, found):
@@ -162,7 +178,7 @@ def _columns(base, found):
     return columns + [Column("shape"), Column("type"), Column("file", hidden=True), Column("name", hidden=True)]
 
 
-def _change(row):
+def _change(row, page):
     return "only in the base" if row["change_1"] is None else row["change_1"]
 
 
@@ -182,7 +198,7 @@ FROM (SELECT 'A' AS place, * FROM x WHERE name NOT IN (SELECT name FROM y)
 
 def _differences(base, other):
     return Table("differences known to the catalog", [
-        Column("object", "tensor", show=lambda row: row["object"] or "(the file)"), Column("part"), Column("change"),
+        Column("object", "tensor", show=lambda row, page: words.shown(row["object"] or "(the file)", 300)), Column("part"), Column("change"),
         Column("before", "in A", "long"), Column("after", "in B", "long")],
                  "SELECT object, part, change, before, after FROM differences WHERE file_a = :a AND file_b = :b", {"a": base["id"], "b": other["id"]},
                  empty="None: names, shapes, types, encodings, attributes and, by digests and fingerprints, contents are the same.")
@@ -200,23 +216,23 @@ def _choice(connection, base, chosen):
 
 
 def _related(connection, base, chosen):
-    """The chosen models, and those that share most names with the base: a base model or its fine-tunes. Models of the same kind come first."""
+    """The chosen models, and those that share most names with the base: a base model or its fine-tunes. Models of the same kind come first,
+    and those with the same values last."""
     names = [name for name, in connection.execute(f"SELECT DISTINCT name FROM ({_tensors(base)}) ORDER BY name")]
     some = names[::-(-len(names) // NAMES) or 1]
-    found, own = {}, base["architecture"]
+    found = {}
     for row in rows(connection, f"""
-            SELECT f.id, f.path, f.mtime, l.architecture = ?1 AS is_alike, c.shared
+            SELECT f.id, f.path, coalesce(f.fingerprint = ?2, 0) AS is_same, l.architecture = ?1 AS is_alike, c.shared
             FROM (SELECT architecture, count(*) AS shared FROM tensor WHERE name IN ({pairs.in_words(some)}) GROUP BY architecture
                   ORDER BY architecture = ?1 DESC, 2 DESC LIMIT {4 * OFFERED}) AS c
                  CROSS JOIN layout AS l ON l.architecture = c.architecture CROSS JOIN file AS f ON f.layout = l.id
-            ORDER BY is_alike DESC, c.shared DESC, f.mtime, f.path LIMIT {4 * OFFERED}""", own):
-        if len(found) >= OFFERED:
-            break
+            ORDER BY is_same, is_alike DESC, c.shared DESC, f.mtime, f.path LIMIT {4 * OFFERED}""", base["architecture"], base["fingerprint"]):
         number = min(pairs.model_of(connection, row["id"]))
-        if number != base["id"] and number not in found:
-            found[number] = {"id": number, "path": row["path"] if number == row["id"] else None, "is_alike": row["is_alike"],
-                             "share": row["shared"] / len(some)}
-    for number, row in found.items():
-        row["path"] = whole(connection, number)["path"]
-    asked = [{"id": other["id"], "path": other["path"], "is_alike": False, "share": None} for other in chosen if other["id"] not in found]
-    return asked + list(found.values())
+        if number == base["id"] or number not in found and len(found) == OFFERED:
+            continue
+        model = found.setdefault(number, {"id": number, "is_same": row["is_same"], "is_alike": row["is_alike"], "shared": 0, "of": len(some)})
+        model["shared"] += row["shared"]
+    for other in chosen:
+        found.setdefault(other["id"], {"id": other["id"], "shared": None})
+    return [{**row, "path": whole(connection, number)["path"]} for number, row in
+            sorted(found.items(), key=lambda item: (item[0] not in [other["id"] for other in chosen], item[1].get("is_same", False)))]

@@ -10,4 +10,4 @@ def models(connection, parameters):
             SELECT w.path, w.container, w.version, w.objects AS tensors, w.parameters, w.size AS bytes, w.parts, w.missing, w.modified, w.file,
                    (SELECT nullif(count(*), 0) FROM finding WHERE file = w.file AND severity = 'error') AS errors,
                    (SELECT nullif(count(*), 0) FROM finding WHERE file = w.file AND severity = 'warning') AS warnings
-            FROM whole_models AS w""", order="path", main=True, empty="There are no models.")}
+            FROM whole_models AS w""", order="path", kept=True, main=True, empty="There are no models.")}

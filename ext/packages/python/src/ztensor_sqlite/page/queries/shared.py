@@ -1,11 +1,6 @@
-"""What the queries of all pages share: rows as dictionaries, sheets of long lists, and results that are kept."""
-import os
-import re
+"""What the queries of all pages share: rows as dictionaries, and results that are kept."""
 
 from ...catalog import APPLICATION
-
-SHEET = 100
-
 
 def is_catalog(connection):
     """Whether a database is a catalog with all tables of the page."""
@@ -15,8 +10,8 @@ def is_catalog(connection):
 
 
 def rows(connection, sql, *values):
-    """Rows as dictionaries."""
-    cursor = connection.execute(sql, values)
+    """Rows as dictionaries. The values of named parameters are one dictionary."""
+    cursor = connection.execute(sql, values[0] if values and isinstance(values[0], dict) else values)
     names = [column[0] for column in cursor.description]
     return [dict(zip(names, row)) for row in cursor]
 
@@ -26,41 +21,35 @@ def one(connection, sql, *values):
     return found[0] if found else None
 
 
-def sheet(connection, parameters, sql, *values, size=SHEET):
-    """A sheet of a list, and the addresses of the next and the previous sheet."""
-    first = parameters.count("from")
-    found = rows(connection, f"{sql} LIMIT {size + 1} OFFSET {first}", *values)
-    return {"rows": found[:size], "first": first,
-            "before": parameters.other(**{"from": max(0, first - size) or None}) if first else None,
-            "after": parameters.other(**{"from": first + size}) if len(found) > size else None}
-
-
 kept = {}
 
 
-def remembered(connection, question):
-    """The result of a query of the whole collection, repeated only when the database's file has changed."""
+def remembered(connection, question, ask=None):
+    """The result of a query of the whole collection, repeated only when the collection's data have changed. `ask` is the query, if the question
+    is only its key."""
     path = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0]
-    state = [(found.st_mtime_ns, found.st_size, found.st_ino) for name in (path, path + "-wal") if os.path.exists(name) for found in [os.stat(name)]]
+    state = _state(connection)
     if kept.get((path, question), (None,))[0] != state or not path:
-        kept[path, question] = state, question(connection)
+        kept[path, question] = state, (ask or question)(connection)
     return kept[path, question][1]
 
 
-def pattern(text):
-    """The LIKE pattern that finds a text anywhere. A text longer than SQLite's limit gives NULL, which finds nothing."""
-    made = "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
-    return made if len(made.encode()) <= 50_000 else None
+def _state(connection):
+    """It changes with each refresh, merge, and pass that reads all bytes. Comparing two models does not change it."""
+    return connection.execute("""
+        SELECT (SELECT max(refreshed) FROM root), (SELECT max(id) FROM change), (SELECT max(id) FROM finding),
+               (SELECT json_array(count(*), max(refreshed), count(checked), max(checked), count(fingerprinted), max(fingerprinted)) FROM file),
+               (SELECT json_array(count(*), max(at)) FROM measured)""").fetchone()[:]
+
+
+def counted(column):
+    """A number of bytes or elements. One beyond 64 bits is a BLOB of its digits in the catalog, and text here."""
+    return f"CASE typeof({column}) WHEN 'blob' THEN CAST({column} AS TEXT) ELSE {column} END"
 
 
 def roots(connection):
     """The directories of its collections."""
     return [path for path, in connection.execute("SELECT DISTINCT path FROM root")]
-
-
-def with_shares(found, key="bytes"):
-    total = sum(row[key] or 0 for row in found) or 1
-    return [{**row, "share": (row[key] or 0) / total} for row in found]
 
 
 FILE = """SELECT f.*, h.name AS host_name, a.id AS architecture, a.objects, a.parameters, l.components,
