@@ -1,4 +1,4 @@
-"""What the subcommands share: their sources, and the selection, the order and the form of the rows that they show."""
+"""The options and arguments that the subcommands share: sources, and the selection, the order and the form of rows."""
 import contextlib
 import functools
 import itertools
@@ -15,7 +15,7 @@ from ..session import Session, Trouble, is_database, quote
 WORD = re.compile(r"[\w./:+@%=-]+", re.ASCII)   # Names of tensors that mean nothing else to a shell
 
 
-# ---- What shells complete
+# ---- Completions of a shell
 
 def complete_dtype(context, option, begun):
     from ..dtypes import SPELLINGS
@@ -160,7 +160,7 @@ class View:
                   sep="", file=sys.stderr)
 
     def progress(self, session):
-        """What shows how far something is: a class like output.Progress."""
+        """A class like output.Progress, whose bars also show how much of the session's reading is done."""
         return functools.partial(Silent if self.quiet else output.Progress, session=session)
 
     def reading(self, session, what, bytes_of):
@@ -190,7 +190,7 @@ def _column(asked, names):
 
 
 def _rank(value, column):
-    """What rows are sorted by: severities, numbers from the largest, texts, nothing."""
+    """The key that rows are sorted by: severities, numbers from the largest, texts, nothing."""
     if value is None:
         return 3, 0
     if column == "severity" and value in SEVERITIES:
