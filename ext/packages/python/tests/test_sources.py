@@ -64,6 +64,16 @@ def test_a_source_that_is_missing_among_others_is_told(command, runs):
         assert len(out.splitlines()) == 2 and err.count("nowhere.zt: cannot open: No such file or directory") == 1
 
 
+def test_a_file_without_tensors_among_others_is_no_trouble(command, runs, tmp_path):
+    empty = safetensors(tmp_path / "empty.safetensors", {})
+    (tmp_path / "broken.safetensors").write_bytes(b"\xff" * 16)
+    for name in ("stats", "ls"):
+        words = [name, empty, *runs, *(["-t"] if name == "ls" else [])]
+        out, err = command(*words)
+        assert len(out.splitlines()) == 1 + 8 and "empty" not in err
+        assert "broken.safetensors" in command(*words, "broken.safetensors", status=1)[1]
+
+
 def test_two_paths_of_one_file_are_one_row_only_if_they_are_the_same(command, runs):
     assert len(command.json("ls", runs[0], runs[0], runs[1])) == 2
 
@@ -97,10 +107,16 @@ def test_a_model_in_several_files_is_one(command, sharded, tmp_path):
         command("export", *words, "layer.2", "w2.npy")
         assert np.load(tmp_path / "w2.npy").tolist() == [2, 2]
     assert "did you mean 'layer.2' or 'layer.1'?" in command.refused("export", "sharded", "layer.3", "out.npy")
+    assert paths(command.json("ls", "sharded/model.safetensors.index.json")) == ["sharded/model-00001-of-00002.safetensors", "sharded/model-00002-of-00002.safetensors"]
     (sharded / "model-00002-of-00002.safetensors").unlink()
     out, err = command("stats", "sharded", status=1)
     assert len(out.splitlines()) == 2 and "model-00002-of-00002.safetensors" in err
     assert "model-00002-of-00002.safetensors" in command.refused("export", "sharded", "layer.2", "out.npy")
+    assert "model-00002-of-00002.safetensors" in command("ls", "sharded/model.safetensors.index.json", status=1)[1]
+    safetensors(sharded / "model-00002-of-00002.safetensors", {}).write_bytes(b"\xff" * 16)
+    (sharded / "model-00001-of-00002.safetensors").unlink()
+    _, err = command("stats", "sharded/model.safetensors.index.json", status=1)   # Both faults are told
+    assert "model-00001-of-00002.safetensors" in err and "model-00002-of-00002.safetensors" in err
 
 
 def test_a_name_in_several_files_is_refused(command, runs):

@@ -327,7 +327,7 @@ class Progress:
         self._tell()
 
     def _look(self):
-        """What the connection calls. SQLite goes on."""
+        """The connection's progress handler. SQLite goes on."""
         self._tell()
         return 0
 

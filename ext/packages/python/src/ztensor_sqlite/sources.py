@@ -23,7 +23,7 @@ A_LIST = re.compile(r'\[\s*["\]]')   # How a JSON array of texts begins
 
 
 class Source:
-    """What one or several words name. `sql` is an SQL literal for the extension's tables and functions."""
+    """The files that one or several words name. `sql` is an SQL literal for the extension's tables and functions."""
 
     def __init__(self, *words):
         if len(words) == 1:

@@ -6,10 +6,10 @@ from ..session import Trouble
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command("completion", short_help="Print what lets a shell complete words.")
+@click.command("completion", short_help="Print a script of completions for a shell.")
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell):
-    """Print what lets a shell complete commands, options, files, columns, types and names of tensors.
+    """Print a script that lets a shell complete commands, options, files, columns, types and names of tensors.
 
     \b
     bash   eval "$(ztensor-sql completion bash)"           in ~/.bashrc

@@ -25,14 +25,24 @@ def command(sources, tensors, is_long, view):
     """
     source = Source(*sources)
     session = view.session()
+    missing = _of_an_index(session, source)
     of_files = source.is_folder and not (tensors or view.is_selective)
     single = not of_files and source.is_single(session)
     if single or tensors or view.is_selective:
-        return _tensors(session, view, source, single, LONG_TENSORS if is_long else TENSORS)
-    return (_long_files if is_long else _files)(session, view, source)
+        return _tensors(session, view, source, single, LONG_TENSORS if is_long else TENSORS) or missing
+    return (_long_files if is_long else _files)(session, view, source) or missing
 
 
 command.columns = [*TENSORS, *(column if isinstance(column, str) else column[0] for column in LONG_FILES)]
+
+
+def _of_an_index(session, source):
+    """Let an index (*.index.json) stand for its files. Say which are missing, and return the command's status."""
+    if not source.text.endswith(".json"):
+        return 0
+    from .. import models
+
+    return models.tell_missing(source.model(session)) if models.is_index(source.text) else 0
 
 
 class Totals:
@@ -86,7 +96,7 @@ def _tensors(session, view, source, single, asked):
         pass
     if not totals.tensors:
         view.must_match(session, source)
-    broken = 0 if single else options.unreadable(session, source)
+    broken = 0 if single else options.unreadable(session, source, totals.files)
     view.say(str(totals))
     return int(broken > 0)
 

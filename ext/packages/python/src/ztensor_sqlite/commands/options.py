@@ -1,7 +1,8 @@
-"""What the subcommands share: their sources, and the selection, the order and the form of the rows that they show."""
+"""The options and arguments that the subcommands share: sources, and the selection, the order and the form of rows."""
 import contextlib
 import functools
 import itertools
+import json
 import os
 import re
 import sys
@@ -14,7 +15,7 @@ from ..session import Session, Trouble, is_database, quote
 WORD = re.compile(r"[\w./:+@%=-]+", re.ASCII)   # Names of tensors that mean nothing else to a shell
 
 
-# ---- What shells complete
+# ---- Completions of a shell
 
 def complete_dtype(context, option, begun):
     from ..dtypes import SPELLINGS
@@ -159,7 +160,7 @@ class View:
                   sep="", file=sys.stderr)
 
     def progress(self, session):
-        """What shows how far something is: a class like output.Progress."""
+        """A class like output.Progress, whose bars also show how much of the session's reading is done."""
         return functools.partial(Silent if self.quiet else output.Progress, session=session)
 
     def reading(self, session, what, bytes_of):
@@ -189,7 +190,7 @@ def _column(asked, names):
 
 
 def _rank(value, column):
-    """What rows are sorted by: severities, numbers from the largest, texts, nothing."""
+    """The key that rows are sorted by: severities, numbers from the largest, texts, nothing."""
     if value is None:
         return 3, 0
     if column == "severity" and value in SEVERITIES:
@@ -221,9 +222,15 @@ def rows(function):
     return _gathered(_SELECTION + _FORM, function)
 
 
-def unreadable(session, source):
-    """Print the errors of unreadable files among several, and return their number."""
-    errors = session.run(f"SELECT error FROM zt_files({source.sql}) WHERE error IS NOT NULL")
+def unreadable(session, source, read=()):
+    """Print the errors of unreadable files among several, and return their number. The paths in `read` are known to be of others."""
+    files = source.sql
+    if read:
+        rest = [path for path, in session.run(f"SELECT path FROM zt_files({files})") if path not in read]
+        if not rest:
+            return 0
+        files = quote(json.dumps(rest, ensure_ascii=False))
+    errors = session.run(f"SELECT error FROM zt_files({files}) WHERE error IS NOT NULL")
     for error, in errors:
         print(output.plain(error), file=sys.stderr)
     return len(errors)

@@ -20,25 +20,25 @@ def command(sources, view):
     source = Source(*sources)
     session = view.session()
     model = source.model(session)
-    alone = model is not None and len(model.files) == 1   # An error of a file among others is told at the end
+    alone = model is not None and model.is_whole and len(model.files) == 1   # An error of a file among others is told at the end
     skip = "" if alone else ", 'skip'"
     objects = f"zt_objects({source.sql}{skip}) AS o"
     measured = ", ".join(f"s.{name}" for name in STATISTICS[3:])
-    count = 0
+    read = set()
 
     def counted():
-        nonlocal count
         for row in session.rows(f"SELECT o.path, o.object, {dtypes.LOGICAL}, {measured} FROM {objects}"
                                 f" CROSS JOIN zt_stats(o.path) AS s ON s.object = o.object WHERE {view.condition('o.object')}"):
-            count += 1
+            read.add(row[0])
             yield row[1:] if model else row
 
     bar = view.reading(session, "stats", f"SELECT total(stored_bytes) FROM {objects} WHERE {view.condition('o.object')}")
     view.show(STATISTICS[1:] if model else STATISTICS, counted(), bar)
-    if not count:
+    if not read:
         view.must_match(session, source, model)
+    broken = 0 if alone else options.unreadable(session, source, read)
     missing = models.tell_missing(model) if model else 0
-    return int(missing or not alone and options.unreadable(session, source) > 0)
+    return int(broken > 0 or missing > 0)
 
 
 command.columns = STATISTICS
