@@ -6,6 +6,8 @@
 
 #define TENSORFLOW_HEAD (8+ZT_TENSORFLOW_DIGEST+1)   /* Bytes of an item before the key */
 
+#define TENSORFLOW_SLICED 0x80   /* In the last byte of it */
+
 /* --- Usual messages: known fields, in short tags --- */
 
 /* False if the varint does not end within the bytes, or within 64 bits. */
@@ -145,12 +147,13 @@ static void tensorflow_put_digest(uint32_t masked, uint8_t *out){
 }
 
 int zt_tensorflow_keep(zt_builder *b, zt_span key, zt_span value, const zt_tensorflow_entry *entry,
-                       bool digest, uint32_t *at){
+                       bool digest, uint8_t fault, uint32_t *at){
   const uint32_t sizes[2] = { (uint32_t)key.n, (uint32_t)value.n };
   uint8_t head[TENSORFLOW_HEAD] = { 0 };
   uint32_t unused;
   memcpy(head, sizes, sizeof(sizes));
   if( digest && entry->has_crc ) tensorflow_put_digest(entry->crc, head+sizeof(sizes));
+  head[TENSORFLOW_HEAD-1] = entry->slices ? TENSORFLOW_SLICED|fault : 0;
   if( zt_builder_keep(b, head, sizeof(head), at)
    || zt_builder_keep(b, key.p, key.n, &unused) ) return b->err->rc;
   return zt_builder_keep(b, value.p, value.n, &unused);
@@ -161,6 +164,8 @@ void zt_tensorflow_item_at(const zt_container *c, size_t at, zt_tensorflow_item 
   uint32_t sizes[2];
   memcpy(sizes, p, sizeof(sizes));
   out->digest = (zt_text){ p[8] ? (const char*)p+8 : NULL, ZT_TENSORFLOW_DIGEST };
+  out->sliced = (p[TENSORFLOW_HEAD-1] & TENSORFLOW_SLICED)!=0;
+  out->fault = p[TENSORFLOW_HEAD-1] & (TENSORFLOW_SLICED-1);
   out->key = (zt_span){ p+TENSORFLOW_HEAD, sizes[0] };
   out->value = (zt_span){ out->key.p+sizes[0], sizes[1] };
   out->end = at+TENSORFLOW_HEAD+sizes[0]+sizes[1];

@@ -222,7 +222,7 @@ static int supply_add_tensor(supply_adding *a, const zt_tensor *t){
   switch( t->object->layout ){
     case ZT_LAYOUT_DENSE:
       return supply_check_roles(a, t->object) ? a->err->rc : supply_add_dense(a, t, as);
-    case ZT_LAYOUT_COMPLEX_PARTS: return supply_add_dense(a, t, as);
+    case ZT_LAYOUT_COMPLEX_PARTS: case ZT_LAYOUT_SLICES: return supply_add_dense(a, t, as);
     case ZT_LAYOUT_CSR: case ZT_LAYOUT_CSR_JOINED:
       return supply_check_roles(a, t->object) || supply_add_named(a, t->object, ZT_LAYOUT_CSR)
            ? a->err->rc : supply_add_csr(a, t, as);
