@@ -251,8 +251,8 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
 /* Decode the whole component with that role; false if there is none. */
 bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_component *out);
 
-/* Decode the whole component with an object's values: data, values, packed_weight, real or the first
-** slice; false if there is none. */
+/* Decode the whole component with an object's values: data, values, packed_weight, real or the
+** first slice; false if there is none. */
 bool zt_component_values(const zt_container *c, uint32_t object, zt_component *out);
 
 /* Another file with bytes of components. */

@@ -23,7 +23,7 @@
 **   TB4  offset and size are not negative, and end within 64 bits
 **   TB5  the file of data is one of num_shards
 **   TB6  the slices of a partitioned variable have all of its elements once, its type, and the
-**        shapes of their places (tensorflow_slices.c)
+**        shapes of their places (tensorflow_partition.c)
 **
 ** A tensor is listed if its place is wrong (TB4, TB5), its shape is unknown or too large, its type
 ** is not known, or its slices do not make it (TB6). crc32c, masked as in LevelDB, is that of the
@@ -457,8 +457,8 @@ static void tensorflow_shard(const zt_container *c, uint32_t i, zt_shard *out){
 **   objects      in the order of their names
 **   of objects   `tensor_type`, the type's number; `slices`, of a partitioned variable
 **   components   one, `data`: raw; of a partitioned variable its slices, each called by its first
-**                index and length in each dimension, `0,2:-`; `shard`: the file of data; `byte_order`
-**                may be `big`
+**                index and length in each dimension, `0,2:-`; `shard`: the file of data;
+**                `byte_order` may be `big`
 */
 const zt_driver zt_driver_tensorflow = {
   .name = "tensorflow",

@@ -1,6 +1,6 @@
 /*
 ** The index of a TensorFlow checkpoint: what tensorflow.c, the driver, tensorflow_entry.c, its
-** entries, tensorflow_slices.c, partitioned variables, and tensorflow_values.c, its walk through
+** entries, tensorflow_partition.c, partitioned variables, and tensorflow_values.c, its walk through
 ** attributes and manifest, share.
 **
 ** Entries are kept as items, one behind the other: sizes of key and value, the digest, key, value.
@@ -55,7 +55,7 @@ void zt_tensorflow_item_at(const zt_container *c, size_t at, zt_tensorflow_item 
 void zt_tensorflow_entry_at(const zt_container *c, size_t at, zt_tensorflow_item *item,
                             zt_tensorflow_entry *out);
 
-/* --- tensorflow_slices.c --- */
+/* --- tensorflow_partition.c --- */
 
 /* What keeps the slices of a variable from being put together. */
 enum {

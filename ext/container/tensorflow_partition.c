@@ -108,7 +108,7 @@ static int partition_put_key(const partition_of *o, const partition_extent *exte
   partition_put(o->s, zero, 1, o->b->err);
   for(size_t i=0; i<o->name.n && !o->b->err->rc; i++){
     const uint8_t byte = o->name.p[i];
-    partition_put(o->s, byte==0 ? zero : byte==0xFF ? ones : &byte, 1+(byte==0 || byte==0xFF),
+    partition_put(o->s, byte==0 ? zero : byte==0xFF ? ones : &byte, byte==0 || byte==0xFF ? 2 : 1,
                o->b->err);
   }
   if( !o->b->err->rc && partition_put(o->s, end, 2, o->b->err)==SQLITE_OK ){
