@@ -35,7 +35,7 @@ typedef enum zt_layout_id {
   ZT_LAYOUT_QUANTIZED_GROUP, ZT_LAYOUT_MX, ZT_LAYOUT_QUANT_GROUP,
   ZT_LAYOUT_COO_LINEAR, ZT_LAYOUT_COO_ROWS,   /* Flat indices; a row of coordinates per value */
   ZT_LAYOUT_GGML,   /* ggml's blocks, of the type `blocks` */
-  ZT_LAYOUT_COMPLEX_PARTS,   /* Real and imaginary parts in components of their own */
+  ZT_LAYOUT_COMPLEX_PARTS,   /* Dense, but `real` and `imag` are components of their own */
   ZT_LAYOUT_SLICES,          /* A part of the array in each component, its `box` */
   ZT_LAYOUT_COUNT
 } zt_layout_id;

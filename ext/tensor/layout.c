@@ -20,7 +20,7 @@ static const zt_layout *const layout_table[ZT_LAYOUT_COUNT] = {
   [ZT_LAYOUT_MX] = &zt_layout_mx,
   [ZT_LAYOUT_QUANT_GROUP] = &zt_layout_quant_group,
   [ZT_LAYOUT_GGML] = &zt_layout_ggml,
-  [ZT_LAYOUT_COMPLEX_PARTS] = &zt_layout_complex_parts,
+  [ZT_LAYOUT_COMPLEX_PARTS] = &zt_layout_dense,
   [ZT_LAYOUT_SLICES] = &zt_layout_slices,
 };
 

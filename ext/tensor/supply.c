@@ -190,7 +190,8 @@ static int supply_add_dense(supply_adding *a, const zt_tensor *t, const zt_dtype
 static bool supply_has_role(zt_layout_id layout, zt_text role, const char *coords){
   if( layout!=ZT_LAYOUT_CSR && layout!=ZT_LAYOUT_COO && layout!=ZT_LAYOUT_COO_LINEAR
    && layout!=ZT_LAYOUT_COO_ROWS ) return zt_text_is(role, "data");
-  return zt_text_is(role, "values") || zt_text_equal(role, zt_text_of(coords))
+  return zt_text_is(role, "values") || zt_text_is(role, "real") || zt_text_is(role, "imag")
+      || zt_text_equal(role, zt_text_of(coords))
       || (layout==ZT_LAYOUT_CSR && zt_text_is(role, "indptr"));
 }
 

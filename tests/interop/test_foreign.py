@@ -62,8 +62,8 @@ def test_each_library_wrote_files():
                 *(f"scipy_{form}{kind}" for form in ("csr", "csc", "coo", "bsr", "dia") for kind in ("", "_deflated"))},
         "tflite": {"types", "interpreted", "behind", "quantized", "subgraphs", "external", "many", "empty"},
         "msgpack": {"dtypes", "lone", "empty", "params", "names", "state", "chunks", "many"},
-        "matlab": {f"{name}{kind}" for kind in ("", "_deflated", "_columns")
-                   for name in ("numbers", "empty", "structs", "cells", "texts", "sparse", "many", "nothing")},
+        "matlab": {"level_4", *(f"{name}{kind}" for kind in ("", "_deflated", "_columns")
+                                for name in ("numbers", "empty", "structs", "cells", "texts", "sparse", "many", "nothing"))},
         "tensorflow": {f"{name}{kind}" for kind in ("", "_snappy") for name in ("types", "shapes", "names", "many", "shards", "empty", "partitioned")},
         "hdf5": {*(f"{what}_{version}" for what in ("types", "others", "chunks", "storage", "tree", "attributes")
                    for version in ("earliest", "v108", "v110", "v112", "latest") if (what, version) != ("attributes", "earliest")),
