@@ -216,7 +216,8 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   out->layout = ZT_LAYOUT_UNKNOWN;
   out->blocks = NULL;
   out->unshaped = false;
-  out->type.z = NULL;
+  out->dtype.z = out->type.z = NULL;
+  out->fault_rule = out->fault = NULL;
   out->why_unknown = NULL;
   out->no_values = NULL;
   out->rules = c->rules;
@@ -246,6 +247,7 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
   out->rules = c->rules;
   out->skip = out->behind = out->least = out->base = 0;
   out->fault_rule = out->fault = NULL;
+  out->box.p = NULL;
   out->digests = 0;
   c->driver->component(c, object, k, want, out);
 }
@@ -297,5 +299,7 @@ bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, 
     if( alone ? zt_text_equal(out->role, roles[i])
               : container_find_role(c, object, roles[i], want, out) ) return true;
   }
-  return false;
+  if( zt_container_first(c, object)==zt_container_first(c, object+1) ) return false;
+  zt_container_component(c, object, zt_container_first(c, object), ZT_COMPONENT_ALL, out);
+  return out->box.p!=NULL;
 }
