@@ -1,24 +1,24 @@
 /*
 ** libzstd and the C library allocate from memory.h for the extension: their allocations count and fail with
-** SQLite's. The extension's objects, linked into the program, find these functions before the libraries'.
+** SQLite's. The extension's objects, linked into the program, find these functions before the libraries'. On Windows
+** the libraries are linked into the program, too, and allocate by themselves.
 */
 #ifndef ZT_TESTS_OOM_LIBRARIES_H
 #define ZT_TESTS_OOM_LIBRARIES_H
 
 #include "memory.h"
 
+static struct libraries {
+  uint64_t zstd, directories;   /* Failures injected, in all */
+} libraries;
+
 #ifndef _WIN32
 # include <dirent.h>
 # include <errno.h>
 # include <fcntl.h>
 # include <unistd.h>
-#endif
 #define ZSTD_STATIC_LINKING_ONLY   /* ZSTD_createDCtx_advanced() */
 #include <zstd.h>
-
-static struct libraries {
-  uint64_t zstd, directories;   /* Failures injected, in all */
-} libraries;
 
 /* Note in *failures whether the call that was made since then failed. */
 static inline void *library_result(void *p, uint64_t *failures){
@@ -42,9 +42,8 @@ ZSTD_DCtx *ZSTD_createDCtx(void){
   return ZSTD_createDCtx_advanced((ZSTD_customMem){ zstd_malloc, zstd_free, NULL });
 }
 
-/* --- The C library: of POSIX; on Windows its functions allocate nothing for the extension --- */
+/* --- The C library --- */
 
-#ifndef _WIN32
 DIR *opendir(const char *path){
   int fd;
   if( memory_fails() ){
