@@ -35,7 +35,7 @@ class Comparisons:
             return self.jobs.get((min(a, b), max(a, b)))
 
     def before(self, job):
-        """The number of comparisons that come before one that is waiting."""
+        """The number of comparisons that come before a waiting one."""
         with self.change:
             return [other for other in self.jobs.values() if other.state in ("waiting", "running")].index(job) if job.state == "waiting" else 0
 

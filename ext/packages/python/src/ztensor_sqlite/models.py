@@ -45,7 +45,7 @@ class Model(NamedTuple):
 
 
 class Index(NamedTuple):
-    """What a file *.index.json says. `error` is set if it cannot be used."""
+    """The contents of a file *.index.json. `error` is set if it cannot be used."""
     tensors: dict                 # the file of each tensor
     total_size: object = None
     error: Optional[str] = None
@@ -58,7 +58,7 @@ class Index(NamedTuple):
 # ---- From paths alone
 
 def group(paths, indexes=None, shards=None, is_there=None):
-    """The models of these paths, in their order. An index none of whose files is there is no model beside one that is there: who
+    """The models of these paths, in their order. An index none of whose files is there is no model beside a complete one: who
     fetches a model in one format often has the index of the other one, too.
 
     `indexes`: {path of an index: Index}. `shards`: {path of a zTensor file: paths of the shards that it names, except those that have
@@ -161,7 +161,7 @@ def must_be_there(model):
 
 
 def lacking(model):
-    """What to say of files that are not there."""
+    """The words for files that are not there."""
     count = len(model.missing)
     return f"{count} of its {count + len(model.files)} files {'are' if count != 1 else 'is'} missing: {in_short(model.missing)}"
 

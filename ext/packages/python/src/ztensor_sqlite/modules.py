@@ -211,7 +211,7 @@ def in_order(names):
 
 
 def sort_key(name):
-    """What in_order() sorts by."""
+    """The key by which in_order() sorts."""
     key = []
     for level, part in enumerate(_parts(name)):
         module = _Module(part)

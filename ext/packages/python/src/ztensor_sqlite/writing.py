@@ -25,7 +25,7 @@ SPLIT = ("split.no", "split.count", "split.tensors.count")
 
 
 class Wanted:
-    """What a new file is to be like. `settings` are pairs of a key and the text of a value."""
+    """The wishes for a new file. `settings` are pairs of a key and the text of a value."""
 
     def __init__(self, path, format=None, dtype=None, dense=False, compress=False, level=None, digest=None, align=None,
                  drop_optimizer=False, exclude=(), drop_attributes=False, settings=(), force=False):
@@ -48,7 +48,7 @@ class Wanted:
 
 
 class Written:
-    """What was left out of a new file."""
+    """The parts that were left out of a new file."""
 
     def __init__(self):
         self.tensors = 0        # of optimizers

@@ -32,7 +32,7 @@ def command(sources, target, settings, wanted_dtype, view, **wishes):
     """Write the tensors of one or several models into one file.
 
     A source is a file, a folder that holds one model, an index (*.index.json), or a pattern of its files: a sharded model becomes one
-    file. DST is the old file, or the complete new one, at any moment. What a format cannot hold is an error, and nothing is written.
+    file. DST is the old file, or the complete new one, at any moment. If a format cannot hold something, that is an error, and nothing is written.
     """
     from .. import writing
 

@@ -1,4 +1,4 @@
-"""What a filter of a table's column says, as a condition of SQL with bound values."""
+"""The filter of a table's column, as a condition of SQL with bound values."""
 import re
 
 COUNTS = {"": 1, "k": 10 ** 3, "m": 10 ** 6, "g": 10 ** 9, "b": 10 ** 9, "t": 10 ** 12}   # 7 B parameters

@@ -82,7 +82,7 @@ def known(connection, some):
 
 
 class Pair:
-    """What is known of the base and another model. `cells` are the layers for the chart, in the base's order."""
+    """The facts about the base and another model. `cells` are the layers for the chart, in the base's order."""
 
     def __init__(self, connection, base, other):
         self.base, self.other = base, other

@@ -1,4 +1,4 @@
-"""What is wrong: findings of checks, suspect tensors, files that cannot be read."""
+"""Faults: findings of checks, suspect tensors, files that cannot be read."""
 from ..tables import Column, Table
 
 SUSPECT = "nans > 0 OR infs > 0 OR zeros = elements"   # The index of measures.sql is over these words

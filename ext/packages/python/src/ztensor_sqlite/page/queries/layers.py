@@ -65,7 +65,7 @@ def strips(connection, files):
 
 
 def mark(row):
-    """What is special about a tensor's values: NaN, infinities, or that they are not known."""
+    """The peculiarity of a tensor's values: NaN, infinities, or that they are not known."""
     said = [f"{word} in {row[key]:,} of {row['elements']:,}" for word, key in (("NaN", "nans"), ("infinite", "infs")) if row[key]]
     if said:
         return " and ".join(said) + " elements"

@@ -1,4 +1,4 @@
-"""What the queries of all pages share: rows as dictionaries, and results that are kept."""
+"""Shared by the queries of all pages: rows as dictionaries, and results that are kept."""
 
 from ...catalog import APPLICATION
 
