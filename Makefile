@@ -34,12 +34,12 @@ LIBS = -lzstd -lz -lcrypto -lisal -ldl -lm -lpthread
 REMOTE_SRC := $(wildcard ext/core/fetch.c ext/core/http*.c ext/core/hub.c ext/core/origins.c ext/core/os_net.c ext/core/remote*.c \
   ext/core/s3*.c ext/core/sigv4.c ext/core/url.c ext/sqlite/function_remote.c)
 ifeq ($(REMOTE),0)
-  LEFT_OUT := $(REMOTE_SRC)
+  LEFT_OUT := $(REMOTE_SRC) tests/unit/test_listings.c tests/unit/test_sigv4.c tests/unit/test_url.c
   STRICT += -DZT_REMOTE=0
 endif
 SRC := $(filter-out $(LEFT_OUT),$(wildcard ext/*.c ext/*/*.c))
 LIB := $(filter-out $(LEFT_OUT),$(wildcard ext/core/*.c ext/container/*.c ext/tensor/*.c))
-UNIT := $(wildcard tests/unit/test_*.c)
+UNIT := $(filter-out $(LEFT_OUT),$(wildcard tests/unit/test_*.c))
 FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 # Sources linked straight against the library instead of through the extension API; with one thread, so that one run is like
 # the other, unless threads are what is tested; and with little of what is worth a thread, or read at once, so that there is more
