@@ -357,7 +357,8 @@ test-spark: all                     ## test the Python package in a Spark cluste
 	@PYTHON='$(PYTHON)' sh tests/spark/run.sh
 
 PAGE_TESTS = $(addprefix ext/packages/python/tests/test_,collection.py models.py tree.py diff.py convert.py check.py remote_models.py \
-  every_file.py command.py sources.py options.py terminal.py page.py)
+  every_file.py command.py sources.py options.py terminal.py page.py page_compare.py \
+  page_model.py page_tables.py)
 test-page: all                      ## test the command ztensor-sql and its page
 	$(PYTHON) -m pytest -q -p no:cacheprovider $(PAGE_TESTS)
 

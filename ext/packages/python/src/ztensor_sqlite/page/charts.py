@@ -8,7 +8,7 @@ import zlib
 
 from markupsafe import Markup, escape
 
-from .words import brief, number
+from .words import brief, number, shown
 
 WIDTH = 720
 SHADES = 8         # The classes of a heat strip, besides zero
@@ -119,11 +119,11 @@ def _column(x, step, gap, height, title, value, mark, most, hatch):
     if is_hatched(mark):
         drawn.append(place.format(x, 0, max(step - gap, 1), height, Markup('fill="url(#{})"').format(hatch)))
     drawn.append(place.format(x, f"{height - tall:.2f}", step - gap, tall, Markup('class="fill"')))
-    return Markup('<g><title>{}</title>{}</g>').format(title, Markup("").join(drawn))
+    return Markup('<g><title>{}</title>{}</g>').format(shown(title), Markup("").join(drawn))
 
 
 def _ends(left, right):
-    return Markup('<p class="ends"><span>{}</span> <span>{}</span></p>').format(left, right)
+    return Markup('<p class="ends"><span>{}</span> <span>{}</span></p>').format(shown(left), shown(right))
 
 
 def heat(cells, what, most=200):
@@ -137,7 +137,7 @@ def heat(cells, what, most=200):
     step, hatch = WIDTH / len(groups), _hatch(label)
     drawn = Markup("").join(
         Markup('<g><title>{}</title><rect x="{:.2f}" width="{:.2f}" height="28" {}/></g>').format(
-            title, i * step, step + 0.2, _shade(value, mark, low, high, hatch)) for i, (title, value, mark) in enumerate(groups))
+            shown(title), i * step, step + 0.2, _shade(value, mark, low, high, hatch)) for i, (title, value, mark) in enumerate(groups))
     return Markup('<div class="heat"><svg viewBox="0 0 {} 28" preserveAspectRatio="none" role="img" aria-label="{}">{}{}</svg>{}{}</div>').format(
         WIDTH, label, HATCH.format(hatch), drawn, _ends(cells[0][0], cells[-1][0]), _legend(low, high, cells, hatch))
 
@@ -201,7 +201,7 @@ def curve(points, what):
             runs[-1].append(f"{across:.2f},{down:.2f}")
         else:
             runs.append([])
-        lines.append(Markup("<g><title>{}</title>{}</g>").format(f"{name}: {_said(value, mark)}", drawn))
+        lines.append(Markup("<g><title>{}</title>{}</g>").format(shown(f"{name}: {_said(value, mark)}"), drawn))
     path = Markup("").join(Markup('<polyline points="{}" class="line"/>').format(" ".join(run)) for run in runs if len(run) > 1)
     return Markup('<div class="curve"><p class="ends"><span>{}</span></p><svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">'
                   '{}{}{}</svg><p class="ends"><span>{}</span></p>{}</div>').format(
