@@ -92,11 +92,11 @@ static size_t partition_put_signed(int64_t i, uint8_t *out){
   while( bits<63 && u>>bits ) bits++;
   n = bits/7+1;
   for(unsigned k=0; k<PARTITION_SIGNED; k++){
-    bytes[k] = k<2 ? (i<0 ? 0xFF : 0) : (uint8_t)((uint64_t)i>>8*(PARTITION_SIGNED-1-k));
+    bytes[k] = (uint8_t)(k<2 ? (i<0 ? 0xFF : 0) : (uint64_t)i>>8*(PARTITION_SIGNED-1-k));
   }
   memcpy(out, bytes+PARTITION_SIGNED-n, n);
-  out[0] ^= n<8 ? (uint8_t)(0xFF00u>>n) : 0xFF;
-  if( n>8 ) out[1] ^= (uint8_t)(0xFF00u>>(n-8));
+  out[0] = (uint8_t)(out[0] ^ (n<8 ? 0xFF00u>>n : 0xFF));
+  if( n>8 ) out[1] = (uint8_t)(out[1] ^ 0xFF00u>>(n-8));
   return n;
 }
 
