@@ -2,6 +2,8 @@
 import datetime
 import json
 
+from markupsafe import Markup, escape
+
 from ..output import plain, size
 
 
@@ -85,6 +87,11 @@ def shown(value, most=400):
     return text if len(text) <= most else text[:most] + f" … ({len(text):,} characters)"
 
 
+def exact(value):
+    """A text for a field, which is sent back unchanged: characters that would move the text around it are references."""
+    return Markup("".join(str(escape(c)) if c.isprintable() else f"&#{ord(c)};" for c in str(value)))
+
+
 def lines(text):
     """Text of several lines, each of which is plain."""
     return "\n".join(plain(line) for line in text.split("\n"))
@@ -94,4 +101,4 @@ def counts(text):
     return json.loads(text) if text else []
 
 
-FILTERS = {"number": number, "some": some, "brief": brief, "large": large, "bytes": bytes_, "when": when, "shown": shown, "plain": plain, "lines": lines, "counts": counts}
+FILTERS = {"number": number, "some": some, "brief": brief, "large": large, "bytes": bytes_, "when": when, "shown": shown, "plain": plain, "exact": exact, "lines": lines, "counts": counts}
