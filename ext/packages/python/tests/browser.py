@@ -90,7 +90,7 @@ with sync_playwright() as player:
                         wrong.append("more is reached by Tab than can be clicked")
                 print(json.dumps([scheme, width, address, texts, len(keys), wrong]))
                 wrong.clear()
-                left += [link.partition("#")[0] for link in page.evaluate(LINKS) if "/-/ztensor" in link]
+                left += [link.partition("#")[0] for link in page.evaluate(LINKS) if "/-/ztensor" in link and not re.search("[?&]as=", link)]
             for path, name in [shot[2:] for shot in shots if shot[:2] == [scheme, width]]:
                 page.goto(start + path)
                 page.set_viewport_size({"width": width, "height": 780})
