@@ -24,7 +24,7 @@ LOOK = r"""
 import json, re, sys
 from playwright.sync_api import sync_playwright
 
-MOST = 8   # Pages of a kind: addresses that are alike but for numbers and what is asked for
+MOST = 8   # Addresses of one page, which are alike but for numbers and what is asked for
 start, chromium, widths, schemes, shots = json.loads(sys.argv[1])
 
 CONTRAST = '''() => {
@@ -65,7 +65,7 @@ with sync_playwright() as player:
             page.on("request", lambda request: None if request.url.startswith(("data:", start.partition("/-/")[0] + "/")) else wrong.append("asked: " + request.url))
             while left:
                 address = left.pop()
-                kind = re.sub(r"=[^&]*", "=", re.sub(r"/[0-9]+", "/N", address))
+                kind = re.sub(r"/[0-9]+", "/N", address.partition("?")[0])
                 if address in seen or kinds.get(kind, 0) == MOST:
                     continue
                 seen.add(address)
