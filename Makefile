@@ -356,8 +356,9 @@ deb:                                ## build build/packages/dist/*.deb, the pack
 test-spark: all                     ## test the Python package in a Spark cluster of this machine, also while an executor is killed
 	@PYTHON='$(PYTHON)' sh tests/spark/run.sh
 
+PAGE_TESTS = $(addprefix ext/packages/python/tests/test_,collection.py command.py page.py)
 test-page: all                      ## test the command ztensor-sql and its page
-	$(PYTHON) -m pytest -q -p no:cacheprovider ext/packages/python/tests/test_command.py ext/packages/python/tests/test_page.py
+	$(PYTHON) -m pytest -q -p no:cacheprovider $(PAGE_TESTS)
 
 test-browser: all                   ## test that page in a browser, after make deps-browser
 	$(PYTHON) -m pytest -q -s -p no:cacheprovider ext/packages/python/tests/browser.py

@@ -2,12 +2,12 @@
 import json
 import os
 import signal
-import struct
 import subprocess
 import urllib.error
 import urllib.request
 
 from conftest import ROOT, environment
+from tensor_files import floats, safetensors
 
 SOURCES = ROOT / "ext" / "packages" / "python" / "src"
 GOLDEN = ROOT / "tests" / "formats"
@@ -80,22 +80,3 @@ class Server:
                 return answer.status, answer.headers, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.headers, error.read().decode()
-
-
-def safetensors(path, tensors, **metadata):
-    """Write {name: (dtype, shape, bytes)}."""
-    head, data = {}, b""
-    for name, (dtype, shape, body) in tensors.items():
-        head[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(body)]}
-        data += body
-    if metadata:
-        head["__metadata__"] = metadata
-    text = json.dumps(head).encode()
-    text += b" " * (-len(text) % 8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
-    return path
-
-
-def floats(*values):
-    return "F32", [len(values)], struct.pack(f"<{len(values)}f", *values)

@@ -85,3 +85,11 @@ def clean(tmp_path):
     """An environment with nothing in it."""
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "clean"], check=True)
     return Environment(tmp_path / "clean")
+
+
+@pytest.fixture(scope="session")
+def collection(tmp_path_factory):
+    """The files of collection.py. Tests change none of them."""
+    from collection import make
+
+    return make(tmp_path_factory.mktemp("everyday") / "collection")
