@@ -86,17 +86,25 @@ FROM repeated AS v CROSS JOIN digest AS d ON d.value = v.value CROSS JOIN file A
 WHERE d.algorithm IS NOT NULL AND p.length > 0 AND p.shard IS NULL
   AND NOT EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = d.file AND r.name = d.name AND r.storage = d.storage);
 
--- Which tensors have values that occur more than once, by their fingerprints?
+-- Which tensors have values that occur more than once, by their fingerprints? `place` is the file that holds a tensor's bytes, which may be
+-- another one, such as ONNX's external data. That file is taken to be on the device of the file that refers to it.
 DROP VIEW IF EXISTS main.repeated_fingerprints;
 CREATE VIEW main.repeated_fingerprints AS
-SELECT p.fingerprint, f.id AS file, p.name, k.dtype, o.stored_bytes AS length,
-       f.data_offset + (SELECT min(offset) FROM part WHERE layout = f.layout AND name = p.name) AS offset,
-       CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END AS place
-FROM (SELECT fingerprint FROM fingerprint WHERE fingerprint IS NOT NULL GROUP BY fingerprint HAVING count(*) > 1) AS v
-     CROSS JOIN fingerprint AS p ON p.fingerprint = v.fingerprint CROSS JOIN file AS f ON f.id = p.file
-     CROSS JOIN layout_objects AS o ON o.layout = f.layout AND o.name = p.name
-     CROSS JOIN kind AS k ON k.id = o.kind
-WHERE o.stored_bytes > 0 AND NOT EXISTS (SELECT 1 FROM part WHERE layout = f.layout AND name = p.name AND shard IS NOT NULL);
+SELECT fingerprint, file, name, dtype, length,
+       (SELECT min(p.offset) FROM part AS p WHERE p.layout = r.layout AND p.name = r.name AND p.shard IS r.shard)
+       + CASE WHEN shard IS NULL THEN data_offset ELSE 0 END AS offset,
+       CASE WHEN shard IS NULL THEN CASE WHEN inode IS NULL THEN file ELSE host || ' ' || device || ' ' || inode END
+            ELSE (SELECT CASE WHEN x.inode IS NULL THEN r.host || ' ' || x.path ELSE r.host || ' ' || r.device || ' ' || x.inode END FROM external AS x
+                  WHERE x.file = r.file AND x.path IN (rtrim(r.path, replace(r.path, '/', '')) || r.shard,
+                                                       substr(r.path, 1, length(rtrim(r.path, replace(r.path, '.', ''))) - 1) || '-' || r.shard || '.zt',
+                                                       r.path || '-' || r.shard || '.zt')) END AS place, type
+FROM (SELECT p.fingerprint, f.id AS file, p.name, k.dtype, k.type, o.stored_bytes AS length, f.layout, f.data_offset, f.host, f.device, f.inode, f.path,
+             (SELECT min(shard) FROM part WHERE layout = f.layout AND name = p.name) AS shard
+      FROM (SELECT fingerprint FROM fingerprint WHERE fingerprint IS NOT NULL GROUP BY fingerprint HAVING count(*) > 1) AS v
+           CROSS JOIN fingerprint AS p ON p.fingerprint = v.fingerprint CROSS JOIN file AS f ON f.id = p.file
+           CROSS JOIN layout_objects AS o ON o.layout = f.layout AND o.name = p.name
+           CROSS JOIN kinds AS k ON k.id = o.kind
+      WHERE o.stored_bytes > 0) AS r;
 
 -- Which contents occur more than once, by their digests alone? These are contents whose values have not all been read, or that
 -- fingerprints cannot tell (one component among several, the same bytes in another shape). Contents with one fingerprint count as one
@@ -120,12 +128,12 @@ WITH held AS (
          CASE WHEN s.encoding = 'raw' AND s.digest_of = 'stored' THEN 'decoded' ELSE s.digest_of END AS covers,
          CASE WHEN s.encoding = 'raw' OR s.digest_of = 'decoded' THEN p.decoded_length ELSE p.length END AS covered,
          CASE WHEN s.encoding <> 'raw' AND s.digest_of <> 'decoded' THEN s.encoding END AS coded,
-         k.type, o.shape, o.components = 1 AS single,
+         k.type, q.type AS known_as, n.name AS object, o.shape, o.components = 1 AS single,
          min(h.name) OVER (PARTITION BY h.value, h.algorithm, h.layout, p.offset, p.length, s.dtype) AS tied,
          count(*) OVER (PARTITION BY h.value, h.algorithm, h.layout, p.length, s.dtype, h.seen, h.checked) AS names
   FROM held AS h CROSS JOIN part AS p ON p.layout = h.layout AND p.name = h.name AND p.storage = h.storage
        CROSS JOIN storage AS s ON s.id = h.storage CROSS JOIN layout_objects AS o ON o.layout = h.layout AND o.name = h.name
-       CROSS JOIN kind AS k ON k.id = o.kind
+       CROSS JOIN kind AS k ON k.id = o.kind CROSS JOIN kinds AS q ON q.id = o.kind CROSS JOIN name AS n ON n.id = h.name
   WHERE p.length > 0 AND p.shard IS NULL
 ), judged AS (
   SELECT *, (single OR min(checked) OVER alike = 0) AND min(seen) OVER alike <> max(seen) OVER alike AS torn
@@ -135,7 +143,8 @@ WITH held AS (
   SELECT algorithm, value, covered, coded, dtype, byte_order, covers, min(length) AS length, sum(files) AS copies,
          CASE WHEN min(encoding) = max(encoding) THEN min(encoding) END AS encoding, max(names) AS names, max(torn) AS torn,
          count(DISTINCT nullif(seen, '')) + coalesce(sum(files) FILTER (WHERE nullif(seen, '') IS NULL), 0) AS contents,
-         sum(files) FILTER (WHERE seen IS NULL OR NOT single) AS open, min(first_path) AS first_path, max(last_path) AS last_path
+         sum(files) FILTER (WHERE seen IS NULL OR NOT single) AS open, min(first_path) AS first_path, max(last_path) AS last_path,
+         CASE WHEN min(known_as) = max(known_as) THEN min(known_as) END AS type, min(object) AS object
   FROM judged GROUP BY algorithm, value, covered, coded, dtype, byte_order, covers
 )
 SELECT algorithm || ':' || lower(hex(value)) AS digest, dtype, encoding, byte_order, length, copies,
@@ -144,24 +153,26 @@ SELECT algorithm || ':' || lower(hex(value)) AS digest, dtype, encoding, byte_or
                   WHERE r.value = x.value AND r.algorithm = x.algorithm AND r.covered = x.covered AND r.coded IS x.coded
                     AND r.dtype IS x.dtype AND r.byte_order IS x.byte_order AND r.covers = x.covers) END AS files,
        (contents - 1) * length AS spare_bytes, CASE WHEN algorithm = 'sha256' AND NOT coalesce(torn, 0) THEN 'proof' ELSE 'candidate' END AS evidence,
-       first_path, last_path, value, algorithm, covered, coded, covers
+       first_path, last_path, value, algorithm, covered, coded, covers, type, object
 FROM counted AS x WHERE contents > 1 AND (open > 0 OR NOT coalesce(torn, 0));
 
 -- Which contents occur more than once, and how many bytes would one copy of each save? Values that were read decide: a content is
 -- identified by its fingerprint, over dtype, shape and values, in any format. Its digest identifies it only if fingerprints cannot
 -- (duplicate_digests). `evidence` is proof, values or candidate. proof is an equal cryptographic digest that nothing read contradicts.
 -- values is an equal fingerprint. candidate is a checksum, such as crc32c, supported only by the length, or a digest that other bytes
--- state, too. If the copies differ in length, the min is given; other columns that differ are NULL.
+-- state, too. If the copies differ in length, the min is given; other columns that differ are NULL. `type` is people's name of the type,
+-- such as q5_0, and `object` the name of one of the tensors.
 DROP VIEW IF EXISTS main.duplicates;
 CREATE VIEW main.duplicates AS
-SELECT digest, dtype, encoding, byte_order, length, copies, files, spare_bytes, evidence, first_path, last_path FROM duplicate_digests
+SELECT digest, dtype, encoding, byte_order, length, copies, files, spare_bytes, evidence, first_path, last_path, type, object FROM duplicate_digests
 UNION ALL
 SELECT r.fingerprint, CASE WHEN min(r.dtype) = max(r.dtype) THEN min(r.dtype) END, NULL, NULL, min(r.length), count(*),
        count(DISTINCT r.place), sum(r.length) - max(r.length),
-       CASE WHEN count(r.digest) = count(*) AND min(r.digest) = max(r.digest) THEN 'proof' ELSE 'values' END, min(f.path), max(f.path)
+       CASE WHEN count(r.digest) = count(*) AND min(r.digest) = max(r.digest) THEN 'proof' ELSE 'values' END, min(f.path), max(f.path),
+       CASE WHEN min(r.type) = max(r.type) THEN min(r.type) END, min(n.name)
 FROM (SELECT *, (SELECT CASE count(*) WHEN 1 THEN max(d.value) END FROM digest AS d
                  WHERE d.file = p.file AND d.name = p.name AND d.algorithm = 'sha256') AS digest
-      FROM repeated_fingerprints AS p GROUP BY fingerprint, place, offset) AS r JOIN file AS f ON f.id = r.file
+      FROM repeated_fingerprints AS p GROUP BY fingerprint, place, offset) AS r JOIN file AS f ON f.id = r.file JOIN name AS n ON n.id = r.name
 GROUP BY r.fingerprint HAVING count(*) > 1
 ORDER BY 8 DESC, 1;
 

@@ -216,7 +216,8 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   out->layout = ZT_LAYOUT_UNKNOWN;
   out->blocks = NULL;
   out->unshaped = false;
-  out->type.z = NULL;
+  out->dtype.z = out->type.z = NULL;
+  out->fault_rule = out->fault = NULL;
   out->why_unknown = NULL;
   out->no_values = NULL;
   out->rules = c->rules;
@@ -246,6 +247,7 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
   out->rules = c->rules;
   out->skip = out->behind = out->least = out->base = 0;
   out->fault_rule = out->fault = NULL;
+  out->box.p = NULL;
   out->digests = 0;
   c->driver->component(c, object, k, want, out);
 }
@@ -269,8 +271,8 @@ bool zt_container_shard_find(const zt_container *c, zt_text name, zt_shard *out)
   return i>=0;
 }
 
-static bool component_find(const zt_container *c, uint32_t object, zt_text role, unsigned want,
-                           zt_component *out){
+static bool container_find_role(const zt_container *c, uint32_t object, zt_text role, unsigned want,
+                                zt_component *out){
   for(uint32_t k=zt_container_first(c, object), end=zt_container_first(c, object+1); k<end; k++){
     zt_container_component(c, object, k, ZT_COMPONENT_ROLE, out);
     if( !zt_text_equal(out->role, role) ) continue;
@@ -281,7 +283,7 @@ static bool component_find(const zt_container *c, uint32_t object, zt_text role,
 }
 
 bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_component *out){
-  return component_find(c, object, role, ZT_COMPONENT_ALL, out);
+  return container_find_role(c, object, role, ZT_COMPONENT_ALL, out);
 }
 
 bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, zt_component *out){
@@ -295,7 +297,9 @@ bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, 
   if( alone ) zt_container_component(c, object, first, want, out);
   for(size_t i=0; i<sizeof(roles)/sizeof(*roles); i++){
     if( alone ? zt_text_equal(out->role, roles[i])
-              : component_find(c, object, roles[i], want, out) ) return true;
+              : container_find_role(c, object, roles[i], want, out) ) return true;
   }
-  return false;
+  if( zt_container_first(c, object)==zt_container_first(c, object+1) ) return false;
+  zt_container_component(c, object, zt_container_first(c, object), ZT_COMPONENT_ALL, out);
+  return out->box.p!=NULL;
 }

@@ -35,7 +35,8 @@ typedef enum zt_layout_id {
   ZT_LAYOUT_QUANTIZED_GROUP, ZT_LAYOUT_MX, ZT_LAYOUT_QUANT_GROUP,
   ZT_LAYOUT_COO_LINEAR, ZT_LAYOUT_COO_ROWS,   /* Flat indices; a row of coordinates per value */
   ZT_LAYOUT_GGML,   /* ggml's blocks, of the type `blocks` */
-  ZT_LAYOUT_COMPLEX_PARTS,   /* Real and imaginary parts in components of their own */
+  ZT_LAYOUT_COMPLEX_PARTS,   /* Dense, but `real` and `imag` are components of their own */
+  ZT_LAYOUT_SLICES,          /* A part of the array in each component, its `box` */
   ZT_LAYOUT_COUNT
 } zt_layout_id;
 
@@ -77,10 +78,13 @@ typedef struct zt_object {
   uint32_t rank;                  /* 0 to ZT_MAX_RANK */
   uint64_t shape[ZT_MAX_RANK];    /* The first rank are set */
   bool unshaped;                  /* Shape and layout are unknown; rank and shape are a scalar's */
-  zt_text type;                   /* The logical type if no component has it; else z NULL */
+  zt_text dtype, type;            /* Storage and logical type if no component has them; else z
+                                  ** NULL */
   const char *why_unknown;        /* Static: why the layout is unknown; NULL: it has no meaning */
   const char *no_values;          /* Why a sound tensor, of unknown layout, has no values; static or
                                   ** borrowed. NULL: it should have some */
+  const char *fault_rule, *fault; /* The broken rule, and why a known layout has no values; or
+                                  ** NULL */
   uint64_t elements;              /* Product of the shape, 1 for a scalar */
   bool has_strides;               /* False: elements are row-major and contiguous */
   uint64_t strides[ZT_MAX_RANK];  /* In elements; the first rank are set if has_strides */
@@ -137,6 +141,8 @@ typedef struct zt_component {
                                   ** zt_piece in order, unaligned; borrowed */
   uint32_t pieces;                /* Their number */
   zt_span chunks;                 /* For ZT_CODEC_CHUNKED: for zt_chunks_read(); borrowed */
+  zt_span box;                    /* For ZT_LAYOUT_SLICES: first index and number of indices of
+                                  ** each dimension, u64 each, unaligned; borrowed */
   uint64_t skip, behind;          /* Decoded bytes in front and behind that only the digest
                                   ** covers */
   /* For ZT_CODEC_NUMBERS, which has no bytes to skip of its own: */
@@ -245,8 +251,8 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
 /* Decode the whole component with that role; false if there is none. */
 bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_component *out);
 
-/* Decode the wanted fields of the component with an object's values: data, values, packed_weight or
-** real; false if there is none. */
+/* Decode the wanted fields of the component with an object's values: data, values, packed_weight,
+** real or the first slice; false if there is none. */
 bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, zt_component *out);
 
 /* Another file with bytes of components. */

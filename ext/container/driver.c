@@ -21,6 +21,7 @@
   FORMAT(msgpack) \
   FORMAT(tensorflow) \
   FORMAT(matlab) \
+  FORMAT(matlab4) \
   FORMAT(archive)
 
 #define DRIVER_DECLARE(name) extern const zt_driver zt_driver_##name;

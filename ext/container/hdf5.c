@@ -35,9 +35,11 @@
 **   HD14  each chunk has one place, in the file
 **   HD15  groups are at most 1024 deep
 **   HD16  metadata do not take more memory and work than the file is worth
+**   HD17  a message that is somewhere else is there (hdf5_shared.c)
 **
-** HD9 to HD14 hold for one dataset, which is listed with its fault; or for an attribute, which is
-** then shown as unreadable. Any other fault could hide objects, so the file is refused.
+** HD9 to HD14, and HD17, hold for one dataset, which is listed with its fault; or for an attribute,
+** which is then shown as unreadable, as is one of unknown form (HD4). Any other fault could hide
+** objects, so the file is refused.
 **
 ** Soft links and external links are not followed, and no file that a dataset names is opened.
 */
@@ -90,6 +92,8 @@ static const zt_rule hdf5_rules[] = {
   ZT_ERROR("HD16", "hdf5-size",
            "metadata take at most 1 MiB plus 32 times the file's size, and lead to no bytes again"
            " and again (HDF5)", ZT_SPEC_OURS),
+  ZT_ERROR("HD17", "hdf5-shared", "a message that is somewhere else is there (HDF5)",
+           HDF5_SPEC("IV.A.2.p")),
   ZT_RULES_END
 };
 
@@ -140,7 +144,7 @@ static uint64_t hdf5_read_new(zt_hdf5 *h, zt_hdf5_in *in){
   uint64_t base, end;
   zt_hdf5_skip(in, 1);   /* Flags */
   base = zt_hdf5_take_address(in);
-  zt_hdf5_skip(in, h->offset_size);   /* Extension */
+  h->extension = zt_hdf5_take_address(in);
   end = zt_hdf5_take_address(in);
   h->root = zt_hdf5_take_address(in);
   return end==ZT_HDF5_NONE || end<base ? 0 : end-base;
@@ -317,7 +321,9 @@ static zt_probe hdf5_probe(const zt_head_tail *input, zt_error *err){
 static int hdf5_open(zt_builder *b, const zt_head_tail *input){
   static const char *const versions[] = { "0", "1", "2", "3" };
   zt_container *c = b->container;
-  zt_hdf5 h = { .b = b, .err = b->err, .manifest = { .err = b->err } };
+  zt_hdf5 h = {
+    .b = b, .err = b->err, .manifest = { .err = b->err }, .extension = ZT_HDF5_NONE
+  };
   hdf5_walk w = { .h = &h, .attributes = { .err = b->err } };
   const uint32_t empty = 0;
   uint32_t at;
@@ -405,7 +411,8 @@ static void hdf5_component(const zt_container *c, uint32_t i, uint32_t k, unsign
 **   manifest     the attributes of groups, and types, shapes and attributes of all datasets
 **   attributes   the root's; a group's as `group/path/@name`
 **   objects      datasets by path, depth first, each once
-**   of objects   the dataset's own; `hdf5.layout`, `hdf5.chunks`, `hdf5.filters`, `hdf5.maxshape`
+**   of objects   the dataset's own; `hdf5.layout`, `hdf5.chunks`, `hdf5.filters`, `hdf5.maxshape`,
+**                `hdf5.enum`
 **   components   one, `data`: `raw`, `hdf5.compact`, `hdf5.contiguous` (never written),
 **                `hdf5.chunked+shuffle+deflate` ...
 */

@@ -3,6 +3,7 @@
 **
 **   hdf5_read.c        bytes at addresses, fields, checksums, sets of addresses
 **   hdf5_header.c      object headers: their messages, in one piece
+**   hdf5_shared.c      messages that are somewhere else: committed datatypes, shared messages
 **   hdf5_btree2.c      B-trees of version 2
 **   hdf5_heap.c        fractal heaps and global heaps
 **   hdf5_group.c       links of a group, in symbol tables, messages and fractal heaps
@@ -42,6 +43,20 @@ typedef struct zt_hdf5_link {
   uint64_t address;               /* Of the object's header */
 } zt_hdf5_link;
 
+/* A fractal heap. */
+typedef struct zt_hdf5_heap {
+  uint64_t address;
+  unsigned id_length;             /* Bytes of an ID, 1 to 64 */
+  unsigned offset_width, length_width;   /* Of the fields of managed IDs */
+  unsigned bits;                  /* Of the heap's size */
+  bool sums;                      /* Direct blocks have checksums */
+  uint64_t width, start, largest; /* Blocks of a row, and bytes of the first and largest direct
+                                  ** one */
+  uint64_t root;
+  unsigned rows;                  /* Of the root; 0: it is a direct block */
+  uint64_t huge;                  /* B-tree of huge objects */
+} zt_hdf5_heap;
+
 typedef struct zt_hdf5_page zt_hdf5_page;
 
 /* The heap collection that was read last. */
@@ -58,6 +73,9 @@ typedef struct zt_hdf5 {
   uint64_t size;                  /* Bytes from there to the end of the source */
   unsigned offset_size, length_size;   /* Bytes of addresses and of lengths */
   uint64_t root;                  /* Address of the root group's header */
+  uint64_t extension;             /* Of the superblock's extension; ZT_HDF5_NONE: none */
+  unsigned shared_type;           /* Messages of that type are */
+  zt_hdf5_heap shared;            /* in this heap; 0: it is not open */
   uint8_t version;                /* Of the superblock */
   uint64_t work;                  /* Bytes that may still be read, the sum of all reads */
   uint64_t most;                  /* Kept bytes, at most */
@@ -154,9 +172,24 @@ static inline zt_span zt_hdf5_data(const zt_hdf5_header *header, const zt_hdf5_m
   return (zt_span){ header->bytes.p+m->at, m->n };
 }
 
-/* Set *out to a datatype's bytes, those of a committed type if it is shared. They are in `bytes` or
-** in `room`. */
-int zt_hdf5_type_bytes(zt_hdf5 *h, zt_span bytes, bool shared, zt_hdf5_header *room, zt_span *out);
+/* --- hdf5_shared.c --- */
+
+/* Memory of a message that is somewhere else. All zeros at first. */
+typedef struct zt_hdf5_room {
+  zt_hdf5_header header;
+  zt_hdf5_block bytes;
+} zt_hdf5_room;
+void zt_hdf5_room_clear(zt_hdf5_room *room);
+
+/* Set *out to a message's bytes, in the header or in `room`. */
+int zt_hdf5_message_data(zt_hdf5 *h, const zt_hdf5_header *header, const zt_hdf5_message *m,
+                         zt_hdf5_room *room, zt_span *out);
+
+/* The same of the bytes that tell where a message of that type is; and of an ID of 8 bytes in the
+** heap of those messages. */
+int zt_hdf5_shared(zt_hdf5 *h, unsigned type, zt_span bytes, zt_hdf5_room *room, zt_span *out);
+int zt_hdf5_in_heap(zt_hdf5 *h, unsigned type, const uint8_t *id, zt_hdf5_room *room,
+                    zt_span *out);
 
 /* --- hdf5_btree2.c --- */
 
@@ -173,19 +206,6 @@ int zt_hdf5_btree2(zt_hdf5 *h, uint64_t address, unsigned type, zt_hdf5_take_rec
 
 /* --- hdf5_heap.c --- */
 
-/* A fractal heap. */
-typedef struct zt_hdf5_heap {
-  uint64_t address;
-  unsigned id_length;             /* Bytes of an ID, 1 to 64 */
-  unsigned offset_width, length_width;   /* Of the fields of managed IDs */
-  unsigned bits;                  /* Of the heap's size */
-  bool sums;                      /* Direct blocks have checksums */
-  uint64_t width, start, largest; /* Blocks of a row, and bytes of the first and largest direct
-                                  ** one */
-  uint64_t root;
-  unsigned rows;                  /* Of the root; 0: it is a direct block */
-  uint64_t huge;                  /* B-tree of huge objects */
-} zt_hdf5_heap;
 int zt_hdf5_heap_open(zt_hdf5 *h, uint64_t address, zt_hdf5_heap *out);
 
 /* Read the object of an ID of id_length bytes. */
@@ -233,6 +253,9 @@ typedef struct zt_hdf5_type {
 /* Read a datatype of at most `depth` levels (HD11). */
 int zt_hdf5_type_read(zt_hdf5 *h, zt_hdf5_in *in, int depth, zt_hdf5_type *out);
 
+/* The next name of a member of a compound or an enum; padded: to 8 bytes, in versions 1 and 2. */
+zt_text zt_hdf5_member_name(zt_hdf5_in *in, bool padded);
+
 /* The next member of a compound. */
 typedef struct zt_hdf5_member {
   zt_text name;
@@ -257,6 +280,9 @@ int zt_hdf5_type_meaning(zt_hdf5 *h, const zt_hdf5_type *type, zt_hdf5_meaning *
 /* Append the elements of an array of that rank and shape as CBOR. */
 int zt_hdf5_value(zt_hdf5 *h, const zt_hdf5_type *type, zt_span data, uint32_t rank,
                   const uint64_t *shape, zt_cbor_out *out);
+
+/* Append the members of an enum as a map of their values. False after a failure. */
+bool zt_hdf5_enum_put(zt_hdf5 *h, const zt_hdf5_type *type, zt_cbor_out *out);
 
 /* --- hdf5_attribute.c --- */
 

@@ -2,7 +2,7 @@
 ** HDF5: dataspaces and attributes. See hdf5.h, and hdf5.c for the grammar.
 **
 ** An attribute whose value cannot be read is there with {"$opaque": "h5 unreadable"}: it hides no
-** tensor.
+** tensor. `hdf5.unread` stands for all of an object whose names cannot be read.
 */
 #include "container/hdf5.h"
 
@@ -11,7 +11,8 @@
 
 enum { ATTRIBUTE_SPACE_MOST = 0x01 };
 enum { ATTRIBUTE_SHARED_TYPE = 0x01, ATTRIBUTE_SHARED_SPACE = 0x02 };
-#define ATTRIBUTE_HIDDEN 0x02        /* Of a record in a heap: the attribute is somewhere else */
+#define ATTRIBUTE_HIDDEN 0x02        /* Of a record: it is in the heap of shared messages */
+#define ATTRIBUTE_ID 8               /* Bytes of IDs there */
 
 /* --- Dataspaces --- */
 
@@ -44,35 +45,44 @@ typedef struct attribute_entry {
 
 typedef struct attribute_list {
   zt_hdf5 *h;
-  zt_hdf5_header room;               /* For committed types */
+  zt_hdf5_room message, type, space; /* For those that are somewhere else */
   zt_hdf5_heap heap;
   zt_hdf5_block bytes, texts;
   zt_cbor_out values;
   attribute_entry *a;                /* Owned */
   size_t n, roomA;
+  bool unread;                       /* There is one whose name cannot be read */
 } attribute_list;
 
 /* Type, space and data behind an attribute's name. */
 static int attribute_read_value(attribute_list *l, zt_span type_bytes, zt_span space_bytes,
-                                zt_span data, bool shared, zt_cbor_out *out){
+                                zt_span data, unsigned shared, zt_cbor_out *out){
   zt_hdf5 *h = l->h;
   zt_hdf5_space space;
   zt_hdf5_type type;
-  zt_span bytes;
   zt_hdf5_in in;
-  if( zt_hdf5_space_read(h, space_bytes, &space)
-   || zt_hdf5_type_bytes(h, type_bytes, shared, &l->room, &bytes) ) return h->err->rc;
-  in = zt_hdf5_in_of(h, bytes);
+  if( ((shared & ATTRIBUTE_SHARED_SPACE)
+       && zt_hdf5_shared(h, ZT_HDF5_SPACE, space_bytes, &l->space, &space_bytes))
+   || ((shared & ATTRIBUTE_SHARED_TYPE)
+       && zt_hdf5_shared(h, ZT_HDF5_TYPE, type_bytes, &l->type, &type_bytes))
+   || zt_hdf5_space_read(h, space_bytes, &space) ) return h->err->rc;
+  in = zt_hdf5_in_of(h, type_bytes);
   if( zt_hdf5_type_read(h, &in, ZT_HDF5_NESTED, &type) ) return h->err->rc;
   if( !space.null ) return zt_hdf5_value(h, &type, data, space.rank, space.shape, out);
   zt_cbor_put_null(out);
   return SQLITE_OK;
 }
 
+static void attribute_put_unreadable(attribute_list *l){
+  zt_cbor_put_head(&l->values, ZT_CBOR_MAP, 1);
+  zt_cbor_put_text(&l->values, ZT_TEXT("$opaque"));
+  zt_cbor_put_text(&l->values, ZT_TEXT("h5 unreadable"));
+}
+
 /* Append an attribute's value, or that it is unreadable. Fails with errors that are not of its
 ** bytes. */
 static int attribute_put_value(attribute_list *l, zt_span type, zt_span space, zt_span data,
-                               bool shared){
+                               unsigned shared){
   zt_hdf5 *h = l->h;
   const size_t before = l->values.n;
   zt_error failed = { .path = h->err->path }, *err = h->err;
@@ -86,40 +96,18 @@ static int attribute_put_value(attribute_list *l, zt_span type, zt_span space, z
   }
   zt_error_clear(&failed);
   l->values.n = before;
-  zt_cbor_put_head(&l->values, ZT_CBOR_MAP, 1);
-  zt_cbor_put_text(&l->values, ZT_TEXT("$opaque"));
-  zt_cbor_put_text(&l->values, ZT_TEXT("h5 unreadable"));
+  attribute_put_unreadable(l);
   return l->values.err->rc;
 }
 
-static int attribute_add(attribute_list *l, zt_span message){
+/* Append an attribute whose value was put from e->value on. */
+static int attribute_add_entry(attribute_list *l, attribute_entry e, zt_span name){
   zt_hdf5 *h = l->h;
-  zt_hdf5_in in = zt_hdf5_in_of(h, message);
-  const unsigned version = (unsigned)zt_hdf5_take(&in, 1), flags = (unsigned)zt_hdf5_take(&in, 1);
-  const unsigned pad = version==1 ? 7 : 0;
-  const uint64_t name_length = zt_hdf5_take(&in, 2), type_length = zt_hdf5_take(&in, 2);
-  const uint64_t space_length = zt_hdf5_take(&in, 2);
-  attribute_entry e = { .value = (uint32_t)l->values.n, .name = (uint32_t)l->texts.n };
-  zt_span name, type, space, data;
-  const uint8_t *end;
   attribute_entry *a;
-  if( version==3 ) zt_hdf5_skip(&in, 1);
-  name = zt_hdf5_take_span(&in, (name_length+pad) & ~(uint64_t)pad);
-  type = zt_hdf5_take_span(&in, (type_length+pad) & ~(uint64_t)pad);
-  space = zt_hdf5_take_span(&in, (space_length+pad) & ~(uint64_t)pad);
-  data = zt_hdf5_take_span(&in, (uint64_t)(in.end-in.p));
-  if( in.cut || version<1 || version>3 ){
-    return zt_break(h->err, "HD4", "an attribute of unknown form");
-  }
-  end = name.n ? memchr(name.p, 0, name.n) : NULL;
-  if( end ) name.n = (size_t)(end-name.p);
-  /* A space in another place is of a kind that no library writes */
-  if( version>1 && (flags & ATTRIBUTE_SHARED_SPACE) ) space.n = 0;
-  if( zt_hdf5_put(h, name.p, name.n, &l->texts)
-   || attribute_put_value(l, type, space, data,
-                          version>1 && (flags & ATTRIBUTE_SHARED_TYPE)!=0) ) return h->err->rc;
+  e.name = (uint32_t)l->texts.n;
   e.name_length = (uint32_t)name.n;
   e.value_length = (uint32_t)(l->values.n-e.value);
+  if( zt_hdf5_put(h, name.p, name.n, &l->texts) ) return h->err->rc;
   if( l->values.n>h->most || l->texts.n>h->most ){
     return zt_break(h->err, "HD16", "the attributes take more memory than the file is worth");
   }
@@ -130,6 +118,53 @@ static int attribute_add(attribute_list *l, zt_span message){
   return SQLITE_OK;
 }
 
+static int attribute_add(attribute_list *l, zt_span message){
+  zt_hdf5 *h = l->h;
+  zt_hdf5_in in = zt_hdf5_in_of(h, message);
+  const unsigned version = (unsigned)zt_hdf5_take(&in, 1), flags = (unsigned)zt_hdf5_take(&in, 1);
+  const unsigned pad = version==1 ? 7 : 0;
+  const uint64_t name_length = zt_hdf5_take(&in, 2), type_length = zt_hdf5_take(&in, 2);
+  const uint64_t space_length = zt_hdf5_take(&in, 2);
+  const attribute_entry e = { .value = (uint32_t)l->values.n };
+  zt_span name, type, space, data;
+  const uint8_t *end;
+  if( version==3 ) zt_hdf5_skip(&in, 1);
+  name = zt_hdf5_take_span(&in, (name_length+pad) & ~(uint64_t)pad);
+  type = zt_hdf5_take_span(&in, (type_length+pad) & ~(uint64_t)pad);
+  space = zt_hdf5_take_span(&in, (space_length+pad) & ~(uint64_t)pad);
+  data = zt_hdf5_take_span(&in, (uint64_t)(in.end-in.p));
+  if( in.cut || version<1 || version>3 ){
+    return zt_break(h->err, "HD4", "an attribute of unknown form");
+  }
+  end = name.n ? memchr(name.p, 0, name.n) : NULL;
+  if( end ) name.n = (size_t)(end-name.p);
+  return attribute_put_value(l, type, space, data, version>1 ? flags : 0) ? h->err->rc
+       : attribute_add_entry(l, e, name);
+}
+
+/* The same of a message or of an ID that leads to it, if `message` is NULL. A fault of it alone is
+** noted. */
+static int attribute_try(attribute_list *l, const zt_hdf5_header *header,
+                         const zt_hdf5_message *message, const uint8_t *id){
+  zt_hdf5 *h = l->h;
+  zt_error failed = { .path = h->err->path }, *err = h->err;
+  zt_span bytes;
+  h->err = &failed;
+  if( (message ? zt_hdf5_message_data(h, header, message, &l->message, &bytes)
+       : zt_hdf5_in_heap(h, ZT_HDF5_ATTRIBUTE, id, &l->message, &bytes))==SQLITE_OK ){
+    attribute_add(l, bytes);
+  }
+  h->err = err;
+  if( !failed.rc ) return err->rc;
+  if( !zt_error_is_of_file(&failed) || strcmp(failed.rule, "HD16")==0 ){
+    *err = failed;
+    return err->rc;
+  }
+  zt_error_clear(&failed);
+  l->unread = true;
+  return err->rc;
+}
+
 static void attribute_take_record(zt_hdf5 *h, void *context, const zt_hdf5_record *record){
   attribute_list *l = context;
   if( record->n<l->heap.id_length+1 ){
@@ -137,12 +172,14 @@ static void attribute_take_record(zt_hdf5 *h, void *context, const zt_hdf5_recor
     return;
   }
   if( record->p[l->heap.id_length] & ATTRIBUTE_HIDDEN ){
-    zt_break(h->err, "HD4", "an attribute in the file's heap of shared messages, which is not"
-             " read");
+    if( l->heap.id_length!=ATTRIBUTE_ID ) zt_break(h->err, "HD6", "IDs of another length");
+    else attribute_try(l, NULL, NULL, record->p);
     return;
   }
   if( zt_hdf5_heap_read(h, &l->heap, record->p, &l->bytes)==SQLITE_OK ){
-    attribute_add(l, (zt_span){ l->bytes.p, l->bytes.n });
+    const zt_hdf5_header whole = { .bytes = l->bytes };
+    const zt_hdf5_message m = { .n = (uint32_t)l->bytes.n, .type = ZT_HDF5_ATTRIBUTE };
+    attribute_try(l, &whole, &m, NULL);
   }
 }
 
@@ -194,17 +231,18 @@ int zt_hdf5_attributes(zt_hdf5 *h, const zt_hdf5_header *header, zt_text prefix,
   for(size_t i=0; i<header->n && !h->err->rc; i++){
     const zt_hdf5_message *m = &header->a[i];
     if( m->type==ZT_HDF5_ATTRIBUTE_INFO ) attribute_dense(&l, zt_hdf5_data(header, m));
-    if( m->type!=ZT_HDF5_ATTRIBUTE ) continue;
-    if( m->flags & ZT_HDF5_SHARED ){
-      zt_break(h->err, "HD4", "an attribute in the file's heap of shared messages, which is not"
-               " read");
-    }else{
-      attribute_add(&l, zt_hdf5_data(header, m));
-    }
+    if( m->type==ZT_HDF5_ATTRIBUTE ) attribute_try(&l, header, m, NULL);
+  }
+  if( l.unread && !h->err->rc ){
+    const attribute_entry e = { .value = (uint32_t)l.values.n };
+    attribute_put_unreadable(&l);
+    attribute_add_entry(&l, e, (zt_span){ (const uint8_t*)"hdf5.unread", 11 });
   }
   if( !h->err->rc ) attribute_put_sorted(&l, prefix, out);
   *n = (uint32_t)l.n;
-  zt_hdf5_header_clear(&l.room);
+  zt_hdf5_room_clear(&l.message);
+  zt_hdf5_room_clear(&l.type);
+  zt_hdf5_room_clear(&l.space);
   zt_hdf5_block_clear(&l.bytes);
   zt_hdf5_block_clear(&l.texts);
   zt_cbor_out_clear(&l.values);

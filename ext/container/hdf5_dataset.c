@@ -27,7 +27,8 @@ typedef struct dataset_layout {
 typedef struct dataset_reader {
   zt_hdf5 *h;
   const zt_hdf5_header *header;
-  zt_hdf5_header room;               /* For a committed type */
+  zt_hdf5_room type_room, fill_room; /* For messages that are somewhere else, */
+  zt_hdf5_room room;                 /* and for those that are read at once */
   zt_hdf5_space space;
   zt_hdf5_type type;
   bool has_space, has_type, external;
@@ -48,8 +49,7 @@ static int dataset_read_type(dataset_reader *r, const zt_hdf5_message *m){
   zt_hdf5 *h = r->h;
   zt_span bytes;
   zt_hdf5_in in;
-  if( zt_hdf5_type_bytes(h, zt_hdf5_data(r->header, m), (m->flags & ZT_HDF5_SHARED)!=0, &r->room,
-                         &bytes) ) return h->err->rc;
+  if( zt_hdf5_message_data(h, r->header, m, &r->type_room, &bytes) ) return h->err->rc;
   in = zt_hdf5_in_of(h, bytes);
   if( zt_hdf5_type_read(h, &in, ZT_HDF5_NESTED, &r->type)
    || zt_hdf5_type_meaning(h, &r->type, &r->record.meaning) ) return h->err->rc;
@@ -58,8 +58,9 @@ static int dataset_read_type(dataset_reader *r, const zt_hdf5_message *m){
 }
 
 static int dataset_read_space(dataset_reader *r, const zt_hdf5_message *m){
-  if( m->flags & ZT_HDF5_SHARED ) return dataset_fail(r, "HD10", "a shared dataspace");
-  if( zt_hdf5_space_read(r->h, zt_hdf5_data(r->header, m), &r->space) ) return r->h->err->rc;
+  zt_span bytes;
+  if( zt_hdf5_message_data(r->h, r->header, m, &r->room, &bytes)
+   || zt_hdf5_space_read(r->h, bytes, &r->space) ) return r->h->err->rc;
   r->has_space = true;
   return SQLITE_OK;
 }
@@ -173,9 +174,13 @@ static const char *dataset_filter_name(uint32_t number, char room[12]){
 
 static int dataset_read_filters(dataset_reader *r, const zt_hdf5_message *m){
   zt_chunks *c = &r->chunks;
-  zt_hdf5_in in = zt_hdf5_in_of(r->h, zt_hdf5_data(r->header, m));
-  const unsigned version = (unsigned)zt_hdf5_take(&in, 1), n = (unsigned)zt_hdf5_take(&in, 1);
-  if( m->flags & ZT_HDF5_SHARED ) return dataset_fail(r, "HD13", "shared filters");
+  unsigned version, n;
+  zt_span bytes;
+  zt_hdf5_in in;
+  if( zt_hdf5_message_data(r->h, r->header, m, &r->room, &bytes) ) return r->h->err->rc;
+  in = zt_hdf5_in_of(r->h, bytes);
+  version = (unsigned)zt_hdf5_take(&in, 1);
+  n = (unsigned)zt_hdf5_take(&in, 1);
   if( version<1 || version>2 || n>DATASET_FILTERS ){
     return dataset_fail(r, "HD13", "filters of unknown version, or more than 32");
   }
@@ -203,9 +208,11 @@ static int dataset_read_filters(dataset_reader *r, const zt_hdf5_message *m){
 enum { DATASET_FILL_DEFINED = 0x20 };
 
 static int dataset_read_fill(dataset_reader *r, const zt_hdf5_message *m){
-  zt_hdf5_in in = zt_hdf5_in_of(r->h, zt_hdf5_data(r->header, m));
   bool defined = true;
-  if( m->flags & ZT_HDF5_SHARED ) return dataset_fail(r, "HD12", "a shared fill value");
+  zt_span bytes;
+  zt_hdf5_in in;
+  if( zt_hdf5_message_data(r->h, r->header, m, &r->fill_room, &bytes) ) return r->h->err->rc;
+  in = zt_hdf5_in_of(r->h, bytes);
   if( m->type==ZT_HDF5_FILL ){
     const unsigned version = (unsigned)zt_hdf5_take(&in, 1);
     if( version<1 || version>3 ) return dataset_fail(r, "HD12", "a fill value of unknown version");
@@ -469,6 +476,15 @@ static uint32_t dataset_put_facts(const dataset_reader *r, zt_cbor_out *o){
   return n;
 }
 
+/* The members of an enum, but those of a boolean, as a map of their values. Returns whether there
+** are any. */
+static uint32_t dataset_put_enum(dataset_reader *r, zt_cbor_out *o){
+  if( !r->has_type || r->type.class!=ZT_HDF5_ENUM || r->type.boolean ) return 0;
+  dataset_put_key(o, "hdf5.enum");
+  zt_hdf5_enum_put(r->h, &r->type, o);
+  return 1;
+}
+
 /* Append the map of attributes to the manifest. */
 static int dataset_put_attributes(dataset_reader *r){
   zt_hdf5 *h = r->h;
@@ -478,6 +494,7 @@ static int dataset_put_attributes(dataset_reader *r){
   r->record.attributes = (uint32_t)h->manifest.n;
   if( zt_hdf5_attributes(h, r->header, (zt_text){ "", 0 }, &pairs, &n)==SQLITE_OK ){
     n += dataset_put_facts(r, &pairs);
+    n += dataset_put_enum(r, &pairs);
     zt_cbor_put_head(&h->manifest, ZT_CBOR_MAP, n);
     zt_cbor_put_items(&h->manifest, (zt_span){ pairs.p, pairs.n });
   }
@@ -569,7 +586,9 @@ int zt_hdf5_dataset_add(zt_hdf5 *h, const zt_hdf5_header *header, zt_text name){
   dataset_reader r = { .h = h, .header = header };
   memset(&r.record, 0, sizeof(r.record));   /* Also between its fields: it is kept */
   if( dataset_read(&r)==SQLITE_OK && dataset_keep_encoding(&r)==SQLITE_OK ) dataset_add(&r, name);
-  zt_hdf5_header_clear(&r.room);
+  zt_hdf5_room_clear(&r.type_room);
+  zt_hdf5_room_clear(&r.fill_room);
+  zt_hdf5_room_clear(&r.room);
   sqlite3_free(r.places.a);
   return h->err->rc;
 }

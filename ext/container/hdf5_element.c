@@ -217,3 +217,16 @@ int zt_hdf5_value(zt_hdf5 *h, const zt_hdf5_type *type, zt_span data, uint32_t r
   }
   return element_put_nested(h, type, &p, rank, shape, ELEMENT_DEPTH, out);
 }
+
+bool zt_hdf5_enum_put(zt_hdf5 *h, const zt_hdf5_type *type, zt_cbor_out *out){
+  zt_hdf5_in in = zt_hdf5_in_of(h, type->inner), names = zt_hdf5_in_of(h, type->names);
+  zt_hdf5_type base;
+  if( zt_hdf5_type_read(h, &in, ZT_HDF5_NESTED, &base) ) return false;
+  zt_cbor_put_head(out, ZT_CBOR_MAP, type->members);
+  for(uint32_t i=0; i<type->members && element_check(h, out)==SQLITE_OK; i++){
+    const zt_text name = zt_hdf5_member_name(&names, type->version<3);
+    zt_cbor_put_name(out, (zt_span){ (const uint8_t*)name.z, name.n });
+    element_put_integer(&base, type->values.p+(size_t)i*type->size, out);
+  }
+  return !h->err->rc;
+}

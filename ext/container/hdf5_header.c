@@ -172,38 +172,3 @@ const zt_hdf5_message *zt_hdf5_find(const zt_hdf5_header *header, unsigned type)
   for(size_t i=0; i<header->n; i++) if( header->a[i].type==type ) return &header->a[i];
   return NULL;
 }
-
-/* --- Shared messages --- */
-
-/* The address of a committed type's header. Of shared messages only these are read: others would be
-** in a heap of the whole file. */
-static int header_shared(zt_hdf5 *h, zt_span bytes, uint64_t *address){
-  zt_hdf5_in in = zt_hdf5_in_of(h, bytes);
-  const unsigned version = (unsigned)zt_hdf5_take(&in, 1), kind = (unsigned)zt_hdf5_take(&in, 1);
-  if( version==1 ) zt_hdf5_skip(&in, 6);
-  *address = zt_hdf5_take_address(&in);
-  if( in.cut || version<1 || version>3 ){
-    return zt_break(h->err, "HD11", "a shared datatype of unknown form");
-  }
-  if( version==3 && kind!=2 ){
-    return zt_break(h->err, "HD11", "a datatype in the file's heap of shared messages, which is"
-                    " not read");
-  }
-  return SQLITE_OK;
-}
-
-int zt_hdf5_type_bytes(zt_hdf5 *h, zt_span bytes, bool shared, zt_hdf5_header *room, zt_span *out){
-  const zt_hdf5_message *m;
-  uint64_t address = 0;
-  *out = bytes;
-  if( !shared ) return SQLITE_OK;
-  if( header_shared(h, bytes, &address) || zt_hdf5_header_read(h, address, room) ){
-    return h->err->rc;
-  }
-  m = zt_hdf5_find(room, ZT_HDF5_TYPE);
-  if( !m || (m->flags & ZT_HDF5_SHARED) ){
-    return zt_break(h->err, "HD11", "a shared datatype leads to no datatype");
-  }
-  *out = zt_hdf5_data(room, m);
-  return SQLITE_OK;
-}

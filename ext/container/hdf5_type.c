@@ -62,7 +62,7 @@ static void type_read_float(zt_hdf5_in *in, zt_hdf5_type *out){
 /* --- Types with others in them --- */
 
 /* A NUL-terminated name, padded to 8 bytes before version 3. */
-static zt_text type_name(zt_hdf5_in *in, bool padded){
+zt_text zt_hdf5_member_name(zt_hdf5_in *in, bool padded){
   const size_t left = (size_t)(in->end-in->p);
   const uint8_t *p = in->p, *end = left && !in->cut ? memchr(p, 0, left) : NULL;
   size_t n;
@@ -77,7 +77,7 @@ static zt_text type_name(zt_hdf5_in *in, bool padded){
 
 int zt_hdf5_member_read(zt_hdf5 *h, zt_hdf5_in *in, const zt_hdf5_type *of, int depth,
                         zt_hdf5_member *out){
-  *out = (zt_hdf5_member){ .name = type_name(in, of->version<3) };
+  *out = (zt_hdf5_member){ .name = zt_hdf5_member_name(in, of->version<3) };
   out->offset = (uint32_t)zt_hdf5_take(in, of->version<3 ? 4 : zt_hdf5_width(of->size));
   if( of->version==1 ){
     out->array = zt_hdf5_take(in, 1)>0;
@@ -118,7 +118,7 @@ static bool type_is_boolean(const zt_hdf5_in *around, const zt_hdf5_type *type){
   in.p = type->names.p;
   in.end = in.p+type->names.n;
   for(uint32_t i=0; i<2; i++){
-    const zt_text name = type_name(&in, type->version<3);
+    const zt_text name = zt_hdf5_member_name(&in, type->version<3);
     const uint8_t value = type->values.p[i];
     if( value>1 || !(value ? zt_text_is(name, "TRUE") : zt_text_is(name, "FALSE")) ) return false;
     found[value] = true;
@@ -134,7 +134,7 @@ static int type_read_enum(zt_hdf5 *h, zt_hdf5_in *in, int depth, zt_hdf5_type *o
     return type_fail(h, "an enum that is not of integers");
   }
   out->names.p = in->p;
-  for(uint32_t i=0; i<out->members; i++) type_name(in, out->version<3);
+  for(uint32_t i=0; i<out->members; i++) zt_hdf5_member_name(in, out->version<3);
   out->names.n = (size_t)(in->p-out->names.p);
   out->values = zt_hdf5_take_span(in, (uint64_t)out->members*out->size);
   if( !in->cut ) out->boolean = type_is_boolean(in, out);

@@ -54,8 +54,9 @@
 #define MATLAB_SPARE ((uint64_t)1 << 20)
 #define MATLAB_TIMES 32
 #define MATLAB_SPEC(section) "MAT-File Format, level 5, " section
+#define MATLAB_SPEC_4 "MAT-File Format, level 4"
 
-static const zt_rule matlab_rules[] = {
+const zt_rule zt_rules_matlab[] = {
   ZT_ERROR("ML1", "matlab-header",
            "the header is complete, of version 0x0100 and of a known byte order (MATLAB)",
            MATLAB_SPEC("header")),
@@ -77,6 +78,14 @@ static const zt_rule matlab_rules[] = {
            "paths, texts and records take at most 1 MiB plus 32 times the file's size (MATLAB)",
            ZT_SPEC_OURS),
   ZT_ERROR("ML10", "matlab-numbers", "a part has whole numbers (MATLAB)", MATLAB_SPEC("array")),
+  ZT_ERROR("ML11", "matlab-level-4", "a matrix lies within the file, and has a name (MATLAB 4)",
+           MATLAB_SPEC_4),
+  ZT_ERROR("ML12", "matlab-level-4-type",
+           "numbers are little-endian or big-endian, and of known types (MATLAB 4)",
+           MATLAB_SPEC_4),
+  ZT_ERROR("ML13", "matlab-triplets",
+           "rows and columns of a sparse matrix are integers from 1 on (MATLAB 4)",
+           MATLAB_SPEC_4),
   ZT_RULES_END
 };
 
@@ -111,8 +120,7 @@ static bool matlab_read_dims(zt_matlab_scan *s, const zt_matlab_tag *tag, zt_mat
   return zt_matlab_pass(&s->in, tag->next);
 }
 
-/* Append a text to the path (ML5). */
-static bool matlab_push(zt_matlab_scan *s, const char *z, size_t n){
+bool zt_matlab_push(zt_matlab_scan *s, const char *z, size_t n){
   if( !zt_utf8_valid((const uint8_t*)z, n) || zt_has_nul(z, n) ){
     zt_break(s->err, "ML5", "byte %llu: a name is not UTF-8, or has U+0000 in it", s->in.at);
     return false;
@@ -147,7 +155,7 @@ static char *matlab_read_text(zt_matlab_scan *s, uint64_t end, const char *what,
 static bool matlab_read_name(zt_matlab_scan *s, uint64_t end, bool variable){
   size_t n = 0;
   char *z = matlab_read_text(s, end, "a name", &n);
-  const bool ok = z && (!variable || matlab_push(s, z, n));
+  const bool ok = z && (!variable || zt_matlab_push(s, z, n));
   sqlite3_free(z);
   return ok;
 }
@@ -273,7 +281,7 @@ static bool matlab_child(zt_matlab_scan *s, const zt_matlab_head *m, const char 
   zt_matlab_tag tag;
   if( !zt_matlab_next(&s->in, m->end, &tag) ) return false;
   if( tag.type!=ZT_MATLAB_MATRIX ) return matlab_fail_type(s, &tag, "a matrix");
-  if( !matlab_push(s, ".", 1) || !matlab_push(s, name, n)
+  if( !zt_matlab_push(s, ".", 1) || !zt_matlab_push(s, name, n)
    || !matlab_matrix(s, &tag, false, depth+1) ) return false;
   s->path.n = path;
   return true;
@@ -334,7 +342,7 @@ static bool matlab_struct(zt_matlab_scan *s, const zt_matlab_head *m, int depth)
     if( m->count>1 ){
       char number[24];
       sqlite3_snprintf(sizeof(number), number, ".%llu", i);
-      ok = matlab_push(s, number, strlen(number));
+      ok = zt_matlab_push(s, number, strlen(number));
     }
     for(uint64_t k=0; ok && k<fields; k++){
       const char *name = names+k*length, *end = memchr(name, 0, (size_t)length);
@@ -457,16 +465,16 @@ static int matlab_read_header(zt_matlab_scan *s, uint8_t *header){
   return SQLITE_OK;
 }
 
-/* Keep the header's text as the manifest, and the attributes. */
-static void matlab_keep_values(zt_matlab_scan *s, const uint8_t *header){
+void zt_matlab_keep_values(zt_matlab_scan *s, zt_text description){
   zt_container *c = s->b->container;
   zt_cbor_out o = { .err = s->err };
-  size_t n = MATLAB_TEXT;
+  size_t n;
   uint32_t at = 0;
-  while( n>0 && (header[n-1]==' ' || header[n-1]==0) ) n--;
-  zt_cbor_put_head(&o, ZT_CBOR_MAP, 1);
-  zt_cbor_put_text(&o, ZT_TEXT("description"));
-  zt_cbor_put_name(&o, (zt_span){ header, n });
+  zt_cbor_put_head(&o, ZT_CBOR_MAP, description.z!=NULL);
+  if( description.z ){
+    zt_cbor_put_text(&o, ZT_TEXT("description"));
+    zt_cbor_put_name(&o, (zt_span){ (const uint8_t*)description.z, description.n });
+  }
   n = o.n;
   zt_cbor_put_items(&o, (zt_span){ (const uint8_t*)"\xbf", 1 });
   zt_cbor_put_items(&o, (zt_span){ s->values.p, s->values.n });
@@ -478,28 +486,42 @@ static void matlab_keep_values(zt_matlab_scan *s, const uint8_t *header){
   zt_cbor_out_clear(&o);
 }
 
-static int matlab_open(zt_builder *b, const zt_head_tail *input){
-  const uint64_t most = MATLAB_SPARE+MATLAB_TIMES*(input->size<ZT_MAX_MANIFEST ? input->size
-                                                   : ZT_MAX_MANIFEST);
+zt_matlab_scan *zt_matlab_scan_new(zt_builder *b, uint64_t size){
+  const uint64_t most = MATLAB_SPARE+MATLAB_TIMES*(size<ZT_MAX_MANIFEST ? size : ZT_MAX_MANIFEST);
   zt_matlab_scan *s = sqlite3_malloc64(sizeof(*s));
-  uint8_t header[MATLAB_HEADER];
-  if( !s ) return zt_fail_nomem(b->err);
+  if( !s ){
+    zt_fail_nomem(b->err);
+    return NULL;
+  }
   *s = (zt_matlab_scan){
     .b = b, .err = b->err, .path = { .err = b->err }, .values = { .err = b->err },
     .in = { .source = b->source, .interrupt = b->interrupt, .err = b->err },
     .most = most<ZT_MAX_MANIFEST ? most : ZT_MAX_MANIFEST
   };
-  b->container->version = ZT_TEXT("5");
   b->container->rules = ZT_RULE_VIEWS;
-  b->container->begin = MATLAB_HEADER;
-  if( matlab_read_header(s, header)==SQLITE_OK && matlab_elements(s) ){
-    matlab_keep_values(s, header);
-  }
+  return s;
+}
+
+void zt_matlab_scan_free(zt_matlab_scan *s){
   zt_matlab_close(&s->in);
   zt_cbor_out_clear(&s->path);
   zt_cbor_out_clear(&s->values);
   zt_renamed_clear(&s->repeats);
   sqlite3_free(s);
+}
+
+static int matlab_open(zt_builder *b, const zt_head_tail *input){
+  zt_matlab_scan *s = zt_matlab_scan_new(b, input->size);
+  uint8_t header[MATLAB_HEADER];
+  size_t n = MATLAB_TEXT;
+  if( !s ) return b->err->rc;
+  b->container->version = ZT_TEXT("5");
+  b->container->begin = MATLAB_HEADER;
+  if( matlab_read_header(s, header)==SQLITE_OK && matlab_elements(s) ){
+    while( n>0 && (header[n-1]==' ' || header[n-1]==0) ) n--;
+    zt_matlab_keep_values(s, (zt_text){ (const char*)header, n });
+  }
+  zt_matlab_scan_free(s);
   return b->err->rc;
 }
 
@@ -515,7 +537,7 @@ static zt_probe matlab_probe(const zt_head_tail *input, zt_error *err){
 
 /* Texts for ext/REFERENCE.md's tables of formats:
 **
-**   read         level 5 (`-v6`, `-v7`), both byte orders; level 7.3 is HDF5
+**   read         level 5 (`-v6`, `-v7`), both byte orders; level 4 (`-v4`); level 7.3 is HDF5
 **   known by     a header of 128 bytes of text that ends in 0x0100 and `IM`, or `MI`
 **   version      `5`
 **   manifest     the header's text
@@ -531,7 +553,7 @@ const zt_driver zt_driver_matlab = {
   .name = "matlab",
   .format = "matlab",
   .files = "*.mat",
-  .rules = { matlab_rules },
+  .rules = { zt_rules_matlab },
   .probe = matlab_probe,
   .open = matlab_open,
   .object = zt_matlab_object,

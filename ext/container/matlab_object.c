@@ -43,7 +43,7 @@ typedef struct matlab_record {
   uint32_t attributes;
   uint32_t rank;
   uint8_t class;
-  bool logical, complex, shaped;
+  bool logical, complex, shaped, triplets;
 } matlab_record;
 
 bool zt_matlab_may_keep(zt_matlab_scan *s, uint64_t n){
@@ -111,6 +111,7 @@ bool zt_matlab_add(zt_matlab_scan *s, const zt_matlab_head *m, const zt_matlab_p
   record.logical = m->logical;
   record.complex = m->complex;
   record.shaped = m->shaped;
+  record.triplets = m->triplets;
   if( zt_builder_keep(s->b, &record, sizeof(record), &at)
    || zt_builder_keep(s->b, m->shape, record.rank*sizeof(*m->shape), &unused)
    || !matlab_add_name(s, at) ) return false;
@@ -142,9 +143,8 @@ static void matlab_set_layout(const matlab_record *r, zt_object *out){
   out->format = ZT_TEXT("dense");
   out->layout = ZT_LAYOUT_DENSE;
   if( r->class==ZT_MATLAB_SPARSE ){
-    out->format = ZT_TEXT("matlab.sparse");
-    out->layout = r->complex ? ZT_LAYOUT_UNKNOWN : ZT_LAYOUT_CSC;
-    if( r->complex ) out->no_values = "complex sparse matrices are not put together";
+    out->format = r->triplets ? ZT_TEXT("sparse_coo") : ZT_TEXT("matlab.sparse");
+    out->layout = r->triplets ? ZT_LAYOUT_COO : ZT_LAYOUT_CSC;
   }else if( r->complex && dtype->class==ZT_FLOAT ){
     out->layout = ZT_LAYOUT_COMPLEX_PARTS;
   }else if( r->complex ){
@@ -201,11 +201,24 @@ static void matlab_set_plain(const zt_matlab_part *part, zt_component *out){
   out->decoded_length = part->size;
 }
 
+/* Set encoding and codec of coordinates. */
+static void matlab_set_coords(const zt_container *c, const zt_matlab_part *part,
+                              zt_component *out){
+  out->encoding = ZT_TEXT("matlab.triplets");
+  out->codec = ZT_CODEC_KEPT;
+  out->has_decoded_length = true;
+  out->decoded_length = part->size;
+  out->kept = part->kept==UINT32_MAX ? NULL : c->kept.p+part->kept;
+  if( out->kept ) return;
+  out->fault_rule = "ML13";
+  out->fault = "a number of a row or of a column is no integer from 1 on";
+}
+
 void zt_matlab_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                          zt_component *out){
   static const zt_text roles[] = {
     ZT_TEXT_INIT("data"), ZT_TEXT_INIT("real"), ZT_TEXT_INIT("imag"), ZT_TEXT_INIT("indices"),
-    ZT_TEXT_INIT("indptr"), ZT_TEXT_INIT("values")
+    ZT_TEXT_INIT("indptr"), ZT_TEXT_INIT("values"), ZT_TEXT_INIT("coords")
   };
   const matlab_record r = matlab_record_of(c, i);
   const zt_dtype *own = matlab_dtype(&r);
@@ -215,14 +228,17 @@ void zt_matlab_component(const zt_container *c, uint32_t i, uint32_t k, unsigned
   (void)want;
   memcpy(&part, c->kept.p+c->components.a[k], sizeof(part));
   type = zt_matlab_width(part.type) ? &matlab_types[part.type] : NULL;
-  index = part.role==ZT_MATLAB_ROLE_INDICES || part.role==ZT_MATLAB_ROLE_INDPTR;
+  index = part.role==ZT_MATLAB_ROLE_INDICES || part.role==ZT_MATLAB_ROLE_INDPTR
+       || part.role==ZT_MATLAB_ROLE_COORDS;
   if( index ) own = zt_dtype_get(type ? type->dtype : ZT_DTYPE_i32);
   out->role = roles[part.role];
   out->dtype = (zt_text){ own->name, strlen(own->name) };
   zt_dtype_decide(out);
   out->offset = part.offset;
   out->length = part.length;
-  if( !type ){
+  if( part.role==ZT_MATLAB_ROLE_COORDS ){
+    matlab_set_coords(c, &part, out);
+  }else if( !type ){
     out->encoding = ZT_TEXT("matlab.unknown");
     out->codec = ZT_CODEC_UNKNOWN;
   }else if( type->dtype==own->id || (own->id==ZT_DTYPE_bool && type->width==1) ){

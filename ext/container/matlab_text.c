@@ -91,19 +91,28 @@ static bool matlab_put_units(const uint32_t *units, size_t n, size_t step, zt_cb
 
 /* Append the rows of a column-major matrix: one as a text, several as an array. False if they are
 ** no text. */
-static bool matlab_put_rows(zt_matlab_scan *s, const zt_matlab_head *m, const matlab_text *t){
+static bool matlab_put_rows(zt_matlab_scan *s, const zt_matlab_head *m, const uint32_t *units,
+                            size_t n){
   const uint64_t rows = m->shaped && m->rank && m->shape[0]>1 ? m->shape[0] : 1;
   const size_t begun = s->values.n;
   zt_cbor_out text = { .err = s->err };
-  bool ok = rows==1 || (m->count==t->nUnits && t->nUnits%rows==0);
-  if( rows>1 && ok ) zt_cbor_put_head(&s->values, ZT_CBOR_ARRAY, t->nUnits ? rows : 0);
-  for(uint64_t row=0; ok && !s->err->rc && row<rows && (rows==1 || t->nUnits); row++){
-    ok = matlab_put_units(t->units+row, t->nUnits/(size_t)rows, (size_t)rows, &text);
+  bool ok = rows==1 || (m->count==n && n%rows==0);
+  if( rows>1 && ok ) zt_cbor_put_head(&s->values, ZT_CBOR_ARRAY, n ? rows : 0);
+  for(uint64_t row=0; ok && !s->err->rc && row<rows && (rows==1 || n); row++){
+    ok = matlab_put_units(units+row, n/(size_t)rows, (size_t)rows, &text);
     if( ok ) zt_cbor_put_text(&s->values, (zt_text){ text.p ? (const char*)text.p : "", text.n });
   }
   if( !ok ) s->values.n = begun;
   zt_cbor_out_clear(&text);
   return ok;
+}
+
+bool zt_matlab_add_units(zt_matlab_scan *s, const zt_matlab_head *m, zt_span bytes,
+                         const uint32_t *units, size_t n){
+  if( !matlab_put_path(s) ) return false;
+  /* What is no text is shown as bytes */
+  if( !units || !matlab_put_rows(s, m, units, n) ) zt_cbor_put_bytes(&s->values, bytes);
+  return !s->err->rc;
 }
 
 static bool matlab_put_text(zt_matlab_scan *s, const zt_matlab_head *m, const zt_matlab_tag *tag,
@@ -114,12 +123,8 @@ static bool matlab_put_text(zt_matlab_scan *s, const zt_matlab_head *m, const zt
   if( !t->bytes || !t->units ) return !zt_fail_nomem(s->err);
   if( !zt_matlab_take(&s->in, t->bytes, t->n) ) return false;
   matlab_read_units(s, tag->type, t);
-  if( !matlab_put_path(s) ) return false;
-  /* What is no text is shown as bytes */
-  if( !t->sound || !matlab_put_rows(s, m, t) ){
-    zt_cbor_put_bytes(&s->values, (zt_span){ t->bytes, t->n });
-  }
-  return !s->err->rc;
+  return zt_matlab_add_units(s, m, (zt_span){ t->bytes, t->n }, t->sound ? t->units : NULL,
+                             t->nUnits);
 }
 
 bool zt_matlab_add_text(zt_matlab_scan *s, const zt_matlab_head *m){

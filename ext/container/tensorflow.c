@@ -18,14 +18,17 @@
 **
 **   TB1  the first key is empty, and its value is the header
 **   TB2  names are UTF-8, and without U+0000
-**   TB3  keys, and TENSORFLOW_ENTRY bytes for each, take at most 1 MiB plus TENSORFLOW_TIMES the
-**        index's size
+**   TB3  keys and slices, and TENSORFLOW_ENTRY bytes for each key, take at most 1 MiB plus
+**        TENSORFLOW_TIMES the index's size
 **   TB4  offset and size are not negative, and end within 64 bits
 **   TB5  the file of data is one of num_shards
+**   TB6  the slices of a partitioned variable have all of its elements once, its type, and the
+**        shapes of their places (tensorflow_partition.c)
 **
-** A tensor is listed if its place is wrong (TB4, TB5), its shape is unknown or too large, or its
-** type is not known. crc32c, masked as in LevelDB, is that of the stored bytes; that of text is
-** not, and is not shown. A partitioned variable has no bytes of its own.
+** A tensor is listed if its place is wrong (TB4, TB5), its shape is unknown or too large, its type
+** is not known, or its slices do not make it (TB6). crc32c, masked as in LevelDB, is that of the
+** stored bytes; that of text is not, and is not shown. A partitioned variable has no bytes of its
+** own: its components are its slices.
 */
 #include "container/tensorflow.h"
 
@@ -41,6 +44,7 @@
 #define TENSORFLOW_ENTRY 64   /* Bytes of an entry without its name, about as in memory */
 #define TENSORFLOW_TIMES 16   /* Every 16th key of an index is whole */
 #define TENSORFLOW_NO_SHARD UINT32_MAX   /* The number of a component whose place is wrong */
+#define TENSORFLOW_SLICE 0x80000000u     /* Bit of a slice: its record's position is the rest */
 #define TENSORFLOW_POLL 0xFFFFu   /* Objects between two checks for an interrupt, less 1 */
 #define TENSORFLOW_SPEC(message) "tensor_bundle.proto, " message
 
@@ -51,12 +55,14 @@ static const zt_rule tensorflow_rules[] = {
   ZT_ERROR("TB2", "tensorflow-name", "names are UTF-8, and without U+0000 (TensorFlow)",
            ZT_SPEC_SENSE),
   ZT_ERROR("TB3", "tensorflow-keys",
-           "keys, and 64 bytes for each, take at most 1 MiB plus 16 times the index's size"
-           " (TensorFlow)", ZT_SPEC_OURS),
+           "keys and slices, and 64 bytes for each key, take at most 1 MiB plus 16 times the"
+           " index's size (TensorFlow)", ZT_SPEC_OURS),
   ZT_ERROR("TB4", "tensorflow-range",
            "a tensor's place is not negative, and ends within 64 bits (TensorFlow)",
            TENSORFLOW_SPEC("BundleEntryProto")),
   ZT_ERROR("TB5", "tensorflow-shard", "a tensor's file of data is one of the checkpoint's"
+           " (TensorFlow)", TENSORFLOW_SPEC("BundleEntryProto")),
+  ZT_ERROR("TB6", "tensorflow-slices", "the slices of a variable have its elements, each once"
            " (TensorFlow)", TENSORFLOW_SPEC("BundleEntryProto")),
   ZT_RULES_END
 };
@@ -118,6 +124,7 @@ typedef struct tensorflow_scan {
   zt_builder *b;
   zt_error *err;
   uint64_t metadata, most; /* TB3 */
+  zt_tensorflow_slices slices;
 } tensorflow_scan;
 
 /* TB4, TB5: the number of the broken rule and its text; NULL if the place is sound. */
@@ -160,24 +167,59 @@ static int tensorflow_add_shard(zt_builder *b, int64_t shard, uint32_t *out){
   return b->err->rc;
 }
 
+/* TB3 for n more bytes. */
+static bool tensorflow_check_room(tensorflow_scan *s, uint64_t n){
+  s->metadata += n;
+  if( s->metadata<=s->most ) return true;
+  zt_break(s->err, "TB3", "its keys and slices, and %d bytes for each key, take more than %llu"
+           " bytes", TENSORFLOW_ENTRY, s->most);
+  return false;
+}
+
 /* TB2, TB3. A slice's key is no name. */
 static bool tensorflow_check_key(tensorflow_scan *s, zt_span key){
-  s->metadata += key.n+TENSORFLOW_ENTRY;
-  if( s->metadata>s->most ){
-    zt_break(s->err, "TB3", "its keys, and %d bytes for each, take more than %llu bytes",
-             TENSORFLOW_ENTRY, s->most);
-  }else if( *key.p
-   && (!zt_utf8_valid(key.p, key.n) || zt_has_nul((const char*)key.p, key.n)) ){
+  if( !tensorflow_check_room(s, key.n+TENSORFLOW_ENTRY) ) return false;
+  if( *key.p && (!zt_utf8_valid(key.p, key.n) || zt_has_nul((const char*)key.p, key.n)) ){
     zt_break(s->err, "TB2", "a name is not UTF-8, or has U+0000 in it");
   }
   return !s->err->rc;
 }
 
-/* Keep an entry, and add its object, whose component has the number of its file of data for now.
-** Slices, whose keys begin with 0, are in the manifest alone. */
+/* Keep an entry. Slices, whose keys begin with 0, come before all variables. */
+static bool tensorflow_keep(tensorflow_scan *s, zt_span key, zt_span value,
+                            zt_tensorflow_entry *e, uint32_t *at){
+  const size_t records = s->slices.n;
+  zt_tensorflow_state *state = s->b->container->state;
+  uint8_t fault = ZT_SLICES_SOUND;
+  if( zt_tensorflow_read(value, s->b->interrupt, e, s->err)
+   || (*key.p && e->slices
+       && zt_tensorflow_slices_add(&s->slices, s->b, key, value, e, &fault))
+   || !tensorflow_check_room(s, s->slices.n-records)
+   || zt_tensorflow_keep(s->b, key, e, tensorflow_type_of(e->type)->digest, fault, at) ){
+    return false;
+  }
+  state->n++;
+  return *key.p || zt_u32_array_push(&s->slices.keys, *at, s->err)==SQLITE_OK;
+}
+
+/* Add the component of each slice from that record on, whose number is that of its record. */
+static bool tensorflow_add_slices(tensorflow_scan *s, const zt_tensorflow_entry *e, size_t record){
+  while( record<s->slices.n ){
+    zt_tensorflow_slice slice;
+    zt_text role;
+    zt_span box;
+    const size_t n = zt_tensorflow_slice_at(s->slices.p+record, e->rank, &slice, &role, &box);
+    if( zt_builder_component(s->b, TENSORFLOW_SLICE|record) ) return false;
+    record += n;
+  }
+  return true;
+}
+
+/* Keep an entry, and add its object, whose component has the number of its file of data for now. A
+** slice is in the manifest, and a component of its variable. */
 static bool tensorflow_add(tensorflow_scan *s, zt_span key, zt_span value){
   const zt_container *c = s->b->container;
-  zt_tensorflow_state *state = c->state;
+  const size_t record = s->slices.n;
   zt_tensorflow_entry e;
   const char *rule;
   zt_text name;
@@ -185,17 +227,14 @@ static bool tensorflow_add(tensorflow_scan *s, zt_span key, zt_span value){
   bool duplicate;
   if( !tensorflow_check_key(s, key) ) return false;
   if( *key.p ) s->err->object = (zt_text){ (const char*)key.p, key.n };
-  if( zt_tensorflow_read(value, s->b->interrupt, &e, s->err)
-   || zt_tensorflow_keep(s->b, key, &e, tensorflow_type_of(e.type)->digest, &at) ){
-    return false;
-  }
+  if( !tensorflow_keep(s, key, value, &e, &at) ) return false;
   s->err->object.z = NULL;
-  state->n++;
   if( *key.p==0 ) return true;
   name = (zt_text){ (const char*)c->kept.p+c->kept.n-key.n, key.n };
   if( zt_builder_object(s->b, name, at, &duplicate) ) return false;
-  return e.slices || zt_builder_component(s->b, tensorflow_fault(state, &e, &rule)
-                                          ? TENSORFLOW_NO_SHARD : (size_t)e.shard)==SQLITE_OK;
+  if( e.slices ) return tensorflow_add_slices(s, &e, record);
+  return zt_builder_component(s->b, tensorflow_fault(c->state, &e, &rule)
+                                    ? TENSORFLOW_NO_SHARD : (size_t)e.shard)==SQLITE_OK;
 }
 
 /* TB1: the header. */
@@ -224,16 +263,40 @@ static bool tensorflow_read_header(tensorflow_scan *s, zt_span value){
   return !s->err->rc;
 }
 
-/* Add the files of data. Each component's number becomes the index of its file. */
-static bool tensorflow_add_shards(zt_builder *b){
+/* Move a slice's record, which follows `base`, to the kept bytes' part: its number and its file. */
+static bool tensorflow_place_slice(zt_builder *b, uint32_t base, uint32_t *number){
   zt_container *c = b->container;
-  uint32_t last = TENSORFLOW_NO_SHARD, index = 0;
+  zt_tensorflow_slice slice;
+  zt_tensorflow_item item;
+  zt_tensorflow_entry e;
+  const char *rule;
+  *number = base+(*number & ~TENSORFLOW_SLICE);
+  memcpy(&slice, c->kept.p+*number, sizeof(slice));
+  zt_tensorflow_entry_at(c, slice.item, &item, &e);
+  if( tensorflow_fault(c->state, &e, &rule) ) return true;
+  if( tensorflow_add_shard(b, e.shard, &slice.shard) ) return false;
+  memcpy(c->kept.p+*number, &slice, sizeof(slice));
+  return true;
+}
+
+/* Keep the slices' records, and add the files of data. Each component's number becomes the index of
+** its file, or the position of its slice's record. */
+static bool tensorflow_add_shards(tensorflow_scan *s){
+  zt_builder *b = s->b;
+  zt_container *c = b->container;
+  uint32_t last = TENSORFLOW_NO_SHARD, index = 0, base;
+  if( s->slices.n>=TENSORFLOW_SLICE ) return zt_fail_nomem(s->err), false;
+  if( zt_builder_keep(b, s->slices.p, s->slices.n, &base) ) return false;
   for(uint32_t k=0; k<c->components.n; k++){
     const uint32_t shard = c->components.a[k];
     if( (k & TENSORFLOW_POLL)==TENSORFLOW_POLL && zt_interrupt_check(b->interrupt, b->err) ){
       return false;
     }
     if( shard==TENSORFLOW_NO_SHARD ) continue;
+    if( shard & TENSORFLOW_SLICE ){
+      if( !tensorflow_place_slice(b, base, &c->components.a[k]) ) return false;
+      continue;
+    }
     if( shard!=last && tensorflow_add_shard(b, shard, &index) ) return false;
     last = shard;
     c->components.a[k] = index;
@@ -250,7 +313,7 @@ static bool tensorflow_scan_table(tensorflow_scan *s, zt_leveldb *table){
   if( !tensorflow_read_header(s, value) ) return false;
   zt_builder_reserve_kept(s->b, 2*s->b->container->file_size);   /* Keys share bytes there */
   while( zt_leveldb_next(table, &key, &value) ) if( !tensorflow_add(s, key, value) ) return false;
-  return !s->err->rc && tensorflow_add_shards(s->b);
+  return !s->err->rc && tensorflow_add_shards(s);
 }
 
 /* Keep X, the name of the index without its extension. */
@@ -279,6 +342,7 @@ static int tensorflow_open(zt_builder *b, const zt_head_tail *input){
   if( zt_leveldb_open(b->source, b->interrupt, &table, b->err)==SQLITE_OK
    && tensorflow_keep_stem(b)==SQLITE_OK ) tensorflow_scan_table(&s, &table);
   zt_leveldb_close(&table);
+  zt_tensorflow_slices_clear(&s.slices);
   c->manifest_length = c->file_size;
   return b->err->rc;
 }
@@ -327,19 +391,43 @@ static void tensorflow_object(const zt_container *c, uint32_t i, zt_object *out)
   }
   if( e.slices==0 ) return;
   out->format = ZT_TEXT("tensorflow.sliced");
-  out->layout = ZT_LAYOUT_UNKNOWN;
-  out->no_values = "it is stored as slices, which are not put together";
+  out->dtype = type->dtype;
+  out->type = type->type;
+  if( out->layout!=ZT_LAYOUT_DENSE ) return;
+  out->layout = ZT_LAYOUT_SLICES;
+  out->fault = zt_tensorflow_slices_faults[item.fault];
+  out->fault_rule = "TB6";
+}
+
+/* Set the file of data; `index` is its index among the shards. */
+static void tensorflow_place(const zt_container *c, const zt_tensorflow_entry *e, uint32_t index,
+                             zt_component *out){
+  out->fault = tensorflow_fault(c->state, e, &out->fault_rule);
+  out->unsized = out->fault!=NULL;
+  out->offset = out->fault ? 0 : (uint64_t)e->offset;
+  out->length = out->fault ? 0 : (uint64_t)e->size;
+  if( out->fault ) return;
+  out->external = out->beside = true;
+  out->shard = zt_keys_text(&c->shard_names, c->kept.p, index);
 }
 
 static void tensorflow_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                                  zt_component *out){
   const zt_tensorflow_state *state = c->state;
   const tensorflow_type *type;
+  uint32_t index = c->components.a[k];
+  zt_tensorflow_slice slice;
   zt_tensorflow_item item;
   zt_tensorflow_entry e;
   out->role = ZT_TEXT("data");
-  if( want==ZT_COMPONENT_ROLE ) return;
+  zt_tensorflow_item_at(c, c->objects.a[i], &item);
+  if( want==ZT_COMPONENT_ROLE && !item.sliced ) return;
   zt_tensorflow_entry_at(c, c->objects.a[i], &item, &e);
+  if( item.sliced ){
+    zt_tensorflow_slice_at(c->kept.p+index, e.rank, &slice, &out->role, &out->box);
+    zt_tensorflow_entry_at(c, slice.item, &item, &e);
+    index = slice.shard;
+  }
   type = tensorflow_type_of(e.type);
   out->dtype = type->dtype;
   out->type = type->type;
@@ -350,13 +438,7 @@ static void tensorflow_component(const zt_container *c, uint32_t i, uint32_t k, 
   else if( state->endianness ) out->byte_order = ZT_TEXT("unknown");
   out->digest = item.digest;
   out->digests = item.digest.z ? ZT_DIGEST_CRC32C : 0;
-  out->fault = tensorflow_fault(state, &e, &out->fault_rule);
-  out->unsized = out->fault!=NULL;
-  out->offset = out->fault ? 0 : (uint64_t)e.offset;
-  out->length = out->fault ? 0 : (uint64_t)e.size;
-  if( out->fault ) return;
-  out->external = out->beside = true;
-  out->shard = zt_keys_text(&c->shard_names, c->kept.p, c->components.a[k]);
+  tensorflow_place(c, &e, index, out);
 }
 
 static void tensorflow_shard(const zt_container *c, uint32_t i, zt_shard *out){
@@ -377,7 +459,9 @@ static void tensorflow_shard(const zt_container *c, uint32_t i, zt_shard *out){
 **   attributes   `num_shards`, `endianness`
 **   objects      in the order of their names
 **   of objects   `tensor_type`, the type's number; `slices`, of a partitioned variable
-**   components   one, `data`: raw; `shard`: the file of data; `byte_order` may be `big`
+**   components   one, `data`: raw; of a partitioned variable its slices, each called by its first
+**                index and length in each dimension, `0,2:-`; `shard`: the file of data;
+**                `byte_order` may be `big`
 */
 const zt_driver zt_driver_tensorflow = {
   .name = "tensorflow",

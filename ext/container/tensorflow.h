@@ -1,9 +1,11 @@
 /*
 ** The index of a TensorFlow checkpoint: what tensorflow.c, the driver, tensorflow_entry.c, its
-** entries, and tensorflow_values.c, its walk through attributes and manifest, share.
+** entries, tensorflow_partition.c, partitioned variables, and tensorflow_values.c, its walk through
+** attributes and manifest, share.
 **
 ** Entries are kept as items, one behind the other: fields of fixed size, the shape, the key. The
-** number of an object is the position of its item.
+** number of an object is the position of its item; that of a component the index of its file of
+** data, or the position of its slice's record.
 */
 #ifndef ZT_CONTAINER_TENSORFLOW_H
 #define ZT_CONTAINER_TENSORFLOW_H
@@ -26,6 +28,8 @@ typedef struct zt_tensorflow_entry {
 typedef struct zt_tensorflow_item {
   zt_span key;
   zt_text digest;          /* z NULL: none */
+  bool sliced;             /* It is a partitioned variable, */
+  uint8_t fault;           /* whose slices have that fault: a ZT_SLICES_ */
   size_t end;              /* Position behind it */
 } zt_tensorflow_item;
 
@@ -42,14 +46,45 @@ int zt_tensorflow_read(zt_span value, const zt_interrupt *interrupt, zt_tensorfl
                        zt_error *err);
 
 /* Keep an entry as the next item, which ends with the key; *at is its position. digest: crc32c is
-** one of the bytes. */
+** one of the bytes. fault: a ZT_SLICES_. */
 int zt_tensorflow_keep(zt_builder *b, zt_span key, const zt_tensorflow_entry *e, bool digest,
-                       uint32_t *at);
+                       uint8_t fault, uint32_t *at);
 
 /* The item at a position, and its entry. */
 void zt_tensorflow_item_at(const zt_container *c, size_t at, zt_tensorflow_item *out);
 void zt_tensorflow_entry_at(const zt_container *c, size_t at, zt_tensorflow_item *item,
                             zt_tensorflow_entry *out);
+
+/* --- tensorflow_partition.c --- */
+
+/* What keeps the slices of a variable from being put together. */
+enum {
+  ZT_SLICES_SOUND, ZT_SLICES_SHAPE, ZT_SLICES_PLACE, ZT_SLICES_ABSENT, ZT_SLICES_OTHER,
+  ZT_SLICES_TWICE, ZT_SLICES_MISSING, ZT_SLICES_CELLS
+};
+extern const char *const zt_tensorflow_slices_faults[];
+
+/* A slice in the kept bytes, followed by its component's role and its box (container.h). */
+typedef struct zt_tensorflow_slice {
+  uint32_t item, shard;    /* Position of its item; index of its file of data */
+  uint32_t role;           /* Bytes of the role */
+} zt_tensorflow_slice;
+
+/* Slices while the index is read. All zeros at first. */
+typedef struct zt_tensorflow_slices {
+  zt_u32_array keys;       /* Positions of their items, which ascend as their keys */
+  uint8_t *p;              /* Records; owned */
+  size_t n, room;
+} zt_tensorflow_slices;
+
+/* Append records of the slices of a variable, none if *fault is set. */
+int zt_tensorflow_slices_add(zt_tensorflow_slices *s, zt_builder *b, zt_span name, zt_span value,
+                             const zt_tensorflow_entry *of, uint8_t *fault);
+void zt_tensorflow_slices_clear(zt_tensorflow_slices *s);
+
+/* Decode the record at `at`; *role and *box lie behind it. Returns its bytes. */
+size_t zt_tensorflow_slice_at(const uint8_t *at, uint32_t rank, zt_tensorflow_slice *out,
+                              zt_text *role, zt_span *box);
 
 /* Kinds of values: `at` of a value is 1 and more behind the item's position. */
 enum {

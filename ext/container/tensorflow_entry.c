@@ -144,6 +144,7 @@ typedef struct tensorflow_head {
   uint32_t slices;
   uint32_t rank;           /* UINT32_MAX: not ranked */
   char digest[ZT_TENSORFLOW_DIGEST+1];   /* Empty: none */
+  uint8_t fault;           /* Of slices: a ZT_SLICES_ */
 } tensorflow_head;
 
 /* Write the digest's text, unmasked. */
@@ -168,9 +169,9 @@ static size_t tensorflow_put_shape(const zt_tensorflow_entry *e, uint8_t *out){
 }
 
 int zt_tensorflow_keep(zt_builder *b, zt_span key, const zt_tensorflow_entry *e, bool digest,
-                       uint32_t *at){
+                       uint8_t fault, uint32_t *at){
   uint8_t shape[ZT_MAX_RANK*TENSORFLOW_VARINT], *p;
-  tensorflow_head head;
+  tensorflow_head head = { 0 };   /* With the bytes between its fields */
   head.offset = e->offset;
   head.size = e->size;
   head.type = (int32_t)e->type;
@@ -179,8 +180,8 @@ int zt_tensorflow_keep(zt_builder *b, zt_span key, const zt_tensorflow_entry *e,
   head.shape = (uint32_t)tensorflow_put_shape(e, shape);
   head.slices = e->slices;
   head.rank = e->ranked ? e->rank : UINT32_MAX;
+  head.fault = fault;
   if( digest && e->has_crc ) tensorflow_put_digest(e->crc, head.digest);
-  else memset(head.digest, 0, sizeof(head.digest));
   if( zt_builder_room(b, sizeof(head)+head.shape+key.n, at) ) return b->err->rc;
   p = b->container->kept.p+*at;
   memcpy(p, &head, sizeof(head));
@@ -195,6 +196,8 @@ static const uint8_t *tensorflow_head_at(const zt_container *c, size_t at, tenso
   memcpy(head, p, sizeof(*head));
   out->digest = (zt_text){ (const char*)p+offsetof(tensorflow_head, digest), ZT_TENSORFLOW_DIGEST };
   if( !head->digest[0] ) out->digest.z = NULL;
+  out->sliced = head->slices>0;
+  out->fault = head->fault;
   out->key = (zt_span){ shape+head->shape, head->key };
   out->end = at+sizeof(*head)+head->shape+head->key;
   return shape;

@@ -10,7 +10,7 @@
 
 #include "core/error.h"
 
-/* ISA-L is several times as fast as zlib, but reads Huffman codes wrongly on big-endian machines. */
+/* ISA-L is several times as fast as zlib, but wrong on big-endian machines. */
 #ifndef ZT_INFLATE_ISAL
 # define ZT_INFLATE_ISAL (__BYTE_ORDER__==__ORDER_LITTLE_ENDIAN__)
 #endif

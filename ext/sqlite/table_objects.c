@@ -98,6 +98,8 @@ static void objects_values_column(zt_scan *scan, sqlite3_context *ctx, int i){
   r->looked = true;
   if( i==OBJECTS_TYPE && zt_scan_object(scan)->type.z ){
     zt_result_text(ctx, zt_scan_object(scan)->type);
+  }else if( !r->found && zt_scan_object(scan)->dtype.z ){
+    zt_result_text(ctx, zt_scan_object(scan)->dtype);
   }else if( r->found && i==OBJECTS_DTYPE ) zt_result_text(ctx, r->values.dtype);
   else if( r->found ) zt_result_type(ctx, &r->values);
 }

@@ -93,9 +93,42 @@ int zt_array_open_of(const zt_payload *p, uint64_t length, const char *rule, zt_
   return array_leave(err);
 }
 
+static int array_open_any(const zt_payload *p, uint64_t length, const char *rule, zt_array *out,
+                          zt_error *err){
+  return length==UINT64_MAX ? zt_array_open(p, out, err)
+       : zt_array_open_of(p, length, rule, out, err);
+}
+
+int zt_array_open_parts(const zt_payload *real, const zt_payload *imag, uint64_t length,
+                        const char *rule, zt_array *out, zt_error *err){
+  zt_array *parts = sqlite3_malloc64(2*sizeof(*parts));
+  const zt_dtype *dtype;
+  *out = (zt_array){ .parts = parts };
+  if( !parts ) return zt_fail_nomem(err);
+  parts[0] = parts[1] = (zt_array){ .stream = NULL };
+  if( array_open_any(real, length, rule, &parts[0], err)
+   || array_open_any(imag, length, rule, &parts[1], err) ) return err->rc;
+  dtype = parts[0].dtype;
+  if( dtype!=parts[1].dtype || dtype->class!=ZT_FLOAT || dtype->unit<4 ){
+    return zt_break(err, "L6", "real and imaginary parts are %s and %s, not both f32 or f64",
+                    dtype->name, parts[1].dtype->name);
+  }
+  if( parts[0].length!=parts[1].length ){
+    return zt_break(err, rule, "there are %llu real and %llu imaginary parts", parts[0].length,
+                    parts[1].length);
+  }
+  out->dtype = zt_dtype_get(dtype->unit==8 ? ZT_DTYPE_complex128 : ZT_DTYPE_complex64);
+  out->length = parts[0].length;
+  return SQLITE_OK;
+}
+
 void zt_array_close(zt_array *a){
   zt_stream_close(a->stream);
   a->stream = NULL;
+  if( !a->parts ) return;
+  for(int i=0; i<2; i++) zt_array_close(&a->parts[i]);
+  sqlite3_free(a->parts);
+  a->parts = NULL;
 }
 
 void zt_array_trim(zt_array *a, uint64_t n){
@@ -151,8 +184,23 @@ static int array_read_packed(zt_array *a, uint64_t first, size_t n, uint8_t *out
   return SQLITE_OK;
 }
 
+/* Put n elements together of their parts. */
+static int array_read_parts(zt_array *a, uint64_t first, size_t n, uint8_t *out, zt_error *err){
+  const size_t unit = a->parts[0].dtype->width;
+  ZT_NUMBERS(ARRAY_CHUNK) chunk;
+  for(size_t m; n>0; n-=m, first+=m, out+=2*m*unit){
+    m = n<ARRAY_CHUNK ? n : ARRAY_CHUNK;
+    for(size_t i=0; i<2; i++){
+      if( zt_array_read(&a->parts[i], first, m, &chunk, err) ) return err->rc;
+      for(size_t k=0; k<m; k++) memcpy(out+(2*k+i)*unit, chunk.bytes+k*unit, unit);
+    }
+  }
+  return SQLITE_OK;
+}
+
 int zt_array_read(zt_array *a, uint64_t first, size_t n, void *out, zt_error *err){
   assert( zt_claim(a->length, first, n) );
+  if( a->parts ) return array_read_parts(a, first, n, out, err);
   if( zt_dtype_is_packed(a->dtype) ){
     if( array_read_packed(a, first, n, out, err)==SQLITE_OK && a->canonical && first+n==a->length ){
       array_check_spare(a, err);
@@ -187,5 +235,8 @@ int zt_array_read_indices(zt_array *a, uint64_t first, size_t n, uint64_t *out, 
 }
 
 int zt_array_check_empty(zt_array *a, zt_error *err){
-  return a->length ? SQLITE_OK : array_read_bytes(a, 0, NULL, 0, err);
+  if( a->length ) return SQLITE_OK;
+  if( !a->parts ) return array_read_bytes(a, 0, NULL, 0, err);
+  for(int i=0; i<2 && !err->rc; i++) zt_array_check_empty(&a->parts[i], err);
+  return err->rc;
 }

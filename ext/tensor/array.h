@@ -13,6 +13,8 @@ typedef struct zt_array {
   uint64_t length;          /* Elements */
   bool canonical;           /* L9 is checked */
   unsigned big;             /* Big-endian: bytes of a stored element, which are reversed; else 0 */
+  struct zt_array *parts;   /* Of complex elements: arrays of real and imaginary parts, owned, and
+                            ** no stream. NULL: elements lie together */
 } zt_array;
 
 /* Open all elements of a component. The type must be known (L2, L5, L6), and the length a whole
@@ -28,6 +30,11 @@ int zt_array_open_of(const zt_payload *p, uint64_t length, const char *rule, zt_
 ** exist. */
 int zt_array_open_part(const zt_payload *p, const zt_dtype *dtype, uint64_t base, uint64_t length,
                        zt_array *out, zt_error *err);
+
+/* Open complex elements whose parts are components of their own, of f32 or f64 both (L6). length is
+** as in zt_array_open_of(); UINT64_MAX: both parts have any number, but the same. */
+int zt_array_open_parts(const zt_payload *real, const zt_payload *imag, uint64_t length,
+                        const char *rule, zt_array *out, zt_error *err);
 void zt_array_close(zt_array *a);
 
 /* Set the length to n if only spare elements of the last byte are dropped: the bytes of a packed

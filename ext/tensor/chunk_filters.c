@@ -12,7 +12,7 @@
 */
 #include "tensor/chunk_filters.h"
 
-#include <zlib.h>
+#include "core/adler32.h"
 #include "core/host.h"
 #include "core/vector.h"
 
@@ -67,7 +67,7 @@ static int filters_inflate(zt_unfilter *u, zt_span in, uint8_t *out, uint64_t n,
     return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
   }
   in.p -= behind;
-  if( zt_be(in.p, FILTERS_SUM)==adler32(adler32(0, NULL, 0), out, (uInt)n) ) return SQLITE_OK;
+  if( zt_be(in.p, FILTERS_SUM)==zt_adler32(out, (size_t)n) ) return SQLITE_OK;
   return zt_break(err, "E2", "deflate: a chunk whose Adler-32 is wrong");
 }
 

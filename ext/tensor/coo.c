@@ -88,7 +88,7 @@ static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   zt_array all = { 0 };
   uint64_t needed = 0, length, n;
   const zt_dtype *dtype;
-  if( zt_tensor_array(t, "values", &s->values, err) ) return err->rc;
+  if( zt_tensor_values(t, &s->values, err) ) return err->rc;
   t->dtype = s->values.dtype;
   if( zt_tensor_component(t, "coords", "indices", &component, err)
    || zt_array_open(&payload, &all, err) ){
@@ -119,7 +119,7 @@ static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
 
 static int coo_open_indices(zt_tensor *t, coo *s, zt_error *err){
   uint64_t needed;
-  if( zt_tensor_array(t, "values", &s->values, err) ) return err->rc;
+  if( zt_tensor_values(t, &s->values, err) ) return err->rc;
   t->dtype = s->values.dtype;
   if( zt_tensor_array(t, "indices", &s->indices, err) ) return err->rc;
   if( s->indices.dtype->class!=ZT_INT && s->indices.dtype->class!=ZT_UINT ){

@@ -64,7 +64,7 @@ static int csr_open_blob(zt_tensor *t, csr *s, zt_error *err){
 }
 
 static int csr_open_components(zt_tensor *t, csr *s, zt_error *err){
-  if( zt_tensor_array(t, "values", &s->values, err)
+  if( zt_tensor_values(t, &s->values, err)
    || zt_tensor_array(t, "indices", &s->indices, err)
    || zt_tensor_array(t, "indptr", &s->indptr, err) ) return err->rc;
   t->dtype = s->values.dtype;

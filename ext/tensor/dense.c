@@ -1,9 +1,10 @@
 /*
 ** The layout dense: the component `data` holds the elements in row-major order (zTensor's
-** specification, section 3), or at the object's strides.
+** specification, section 3), or at the object's strides; or `real` and `imag` hold the parts of
+** complex ones, both so.
 **
 **   D1  the data has the length that shape and type demand; with strides, it ends behind the last
-**       element that they reach
+**       element that they reach. So does each part
 ** PyTorch stores lazily negated or conjugated data unchanged. Reading applies the operation.
 */
 #include "core/host.h"
@@ -14,18 +15,26 @@ typedef struct dense_state {
   zt_strided *strided;     /* NULL: elements lie in row-major order */
 } dense_state;
 
-static int dense_open(zt_tensor *t, zt_error *err){
+static int dense_open_data(zt_tensor *t, dense_state *s, zt_error *err){
   zt_component component = { 0 };
   zt_payload payload = zt_tensor_payload(t, &component);
-  dense_state *s = t->state = sqlite3_malloc64(sizeof(*s));
   uint64_t length;
+  if( t->object->layout==ZT_LAYOUT_COMPLEX_PARTS ){
+    return zt_strided_measure(t->object, &length, err) ? err->rc
+         : zt_tensor_parts(t, length, "D1", &s->data, err);
+  }
+  if( zt_tensor_component(t, "data", NULL, &component, err)
+   || zt_strided_measure(t->object, &length, err) ) return err->rc;
+  t->anywhere = zt_tensor_is_plain(&component) && !t->object->has_strides;
+  return zt_array_open_of(&payload, length, "D1", &s->data, err);
+}
+
+static int dense_open(zt_tensor *t, zt_error *err){
+  dense_state *s = t->state = sqlite3_malloc64(sizeof(*s));
   if( !s ) return zt_fail_nomem(err);
   *s = (dense_state){ .strided = NULL };
-  if( zt_tensor_component(t, "data", NULL, &component, err)
-   || zt_strided_measure(t->object, &length, err)
-   || zt_array_open_of(&payload, length, "D1", &s->data, err) ) return err->rc;
+  if( dense_open_data(t, s, err) ) return err->rc;
   t->dtype = s->data.dtype;
-  t->anywhere = zt_tensor_is_plain(&component) && !t->object->has_strides;
   if( t->object->has_strides && t->object->elements>0 ){
     s->strided = zt_strided_new(t, &s->data, err);
   }

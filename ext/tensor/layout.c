@@ -20,7 +20,8 @@ static const zt_layout *const layout_table[ZT_LAYOUT_COUNT] = {
   [ZT_LAYOUT_MX] = &zt_layout_mx,
   [ZT_LAYOUT_QUANT_GROUP] = &zt_layout_quant_group,
   [ZT_LAYOUT_GGML] = &zt_layout_ggml,
-  [ZT_LAYOUT_COMPLEX_PARTS] = &zt_layout_complex_parts,
+  [ZT_LAYOUT_COMPLEX_PARTS] = &zt_layout_dense,
+  [ZT_LAYOUT_SLICES] = &zt_layout_slices,
 };
 
 /* The fault of an object's bytes is the reason why its shape is unknown. */
@@ -44,6 +45,7 @@ int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *ob
   };
   if( object->no_values ) return zt_break(err, "L11", "it has no values: %s", object->no_values);
   if( object->why_unknown ) return zt_break(err, "L1", "%s", object->why_unknown);
+  if( object->fault ) return zt_break(err, object->fault_rule, "%s", object->fault);
   if( object->unshaped ) return layout_fail_unshaped(out, err);
   if( !out->layout ){
     return zt_break(err, "L1", "no meaning of format '%.*s' is known", zt_shown(object->format),

@@ -45,6 +45,6 @@ void zt_tensor_expect(const zt_tensor *t);
 uint64_t zt_tensor_window(const zt_tensor *t);
 
 extern const zt_layout zt_layout_dense, zt_layout_csr, zt_layout_coo, zt_layout_quantized,
-  zt_layout_mx, zt_layout_quant_group, zt_layout_ggml, zt_layout_complex_parts;
+  zt_layout_mx, zt_layout_quant_group, zt_layout_ggml, zt_layout_slices;
 
 #endif

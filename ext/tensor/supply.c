@@ -190,7 +190,8 @@ static int supply_add_dense(supply_adding *a, const zt_tensor *t, const zt_dtype
 static bool supply_has_role(zt_layout_id layout, zt_text role, const char *coords){
   if( layout!=ZT_LAYOUT_CSR && layout!=ZT_LAYOUT_COO && layout!=ZT_LAYOUT_COO_LINEAR
    && layout!=ZT_LAYOUT_COO_ROWS ) return zt_text_is(role, "data");
-  return zt_text_is(role, "values") || zt_text_equal(role, zt_text_of(coords))
+  return zt_text_is(role, "values") || zt_text_is(role, "real") || zt_text_is(role, "imag")
+      || zt_text_equal(role, zt_text_of(coords))
       || (layout==ZT_LAYOUT_CSR && zt_text_is(role, "indptr"));
 }
 
@@ -222,7 +223,7 @@ static int supply_add_tensor(supply_adding *a, const zt_tensor *t){
   switch( t->object->layout ){
     case ZT_LAYOUT_DENSE:
       return supply_check_roles(a, t->object) ? a->err->rc : supply_add_dense(a, t, as);
-    case ZT_LAYOUT_COMPLEX_PARTS: return supply_add_dense(a, t, as);
+    case ZT_LAYOUT_COMPLEX_PARTS: case ZT_LAYOUT_SLICES: return supply_add_dense(a, t, as);
     case ZT_LAYOUT_CSR: case ZT_LAYOUT_CSR_JOINED:
       return supply_check_roles(a, t->object) || supply_add_named(a, t->object, ZT_LAYOUT_CSR)
            ? a->err->rc : supply_add_csr(a, t, as);

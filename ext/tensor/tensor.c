@@ -37,6 +37,22 @@ int zt_tensor_array(const zt_tensor *t, const char *role, zt_array *out, zt_erro
        : zt_array_open(&payload, out, err);
 }
 
+int zt_tensor_parts(const zt_tensor *t, uint64_t length, const char *rule, zt_array *out,
+                    zt_error *err){
+  zt_component real, imag;
+  const zt_payload payloads[2] = { zt_tensor_payload(t, &real), zt_tensor_payload(t, &imag) };
+  *out = (zt_array){ 0 };
+  return zt_tensor_component(t, "real", NULL, &real, err)
+      || zt_tensor_component(t, "imag", NULL, &imag, err) ? err->rc
+       : zt_array_open_parts(&payloads[0], &payloads[1], length, rule, out, err);
+}
+
+int zt_tensor_values(const zt_tensor *t, zt_array *out, zt_error *err){
+  zt_component component;
+  return zt_component_find(t->container, t->object->index, ZT_TEXT("real"), &component)
+       ? zt_tensor_parts(t, UINT64_MAX, "P3", out, err) : zt_tensor_array(t, "values", out, err);
+}
+
 int zt_tensor_array_of(const zt_tensor *t, const char *role, uint64_t length, const char *rule,
                        zt_array *out, zt_error *err){
   zt_component component;

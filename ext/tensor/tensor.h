@@ -57,6 +57,13 @@ bool zt_tensor_is_plain(const zt_component *component);
 /* Open all elements of a role's component. */
 int zt_tensor_array(const zt_tensor *t, const char *role, zt_array *out, zt_error *err);
 
+/* Open all values: the component `values`, or of complex ones `real` and `imag` (P3). */
+int zt_tensor_values(const zt_tensor *t, zt_array *out, zt_error *err);
+
+/* Open `real` and `imag`. As zt_array_open_parts(). */
+int zt_tensor_parts(const zt_tensor *t, uint64_t length, const char *rule, zt_array *out,
+                    zt_error *err);
+
 /* The same, where another length breaks the rule; and return only their type. */
 int zt_tensor_array_of(const zt_tensor *t, const char *role, uint64_t length, const char *rule,
                        zt_array *out, zt_error *err);

@@ -7,7 +7,7 @@ gen_values.py sparse CSR COO SORTED   one 15,000 x 15,000 f32 matrix with 4,000,
 gen_values.py vectors FILE            100,000 embeddings of 768 bf16
 gen_values.py asked FILE              4,096 x 64 f32 in one zstd frame; 20,000 f32, raw and again so
 gen_values.py npz STORED DEFLATED     1,000 f32 arrays of 1 MiB, by numpy.savez() and savez_compressed()
-gen_values.py hdf5-values PLAIN CHUNKED  64 f32 datasets of 16 MiB, by h5py; in deflated chunks of 256 KiB
+gen_values.py hdf5-values FILE...     64 f32 datasets of 16 MiB, by h5py: contiguous, in deflated chunks of 256 KiB, shuffled
 
 The numbers are normal with standard deviation 1, without NaN; f8 has all byte patterns.
 """
@@ -128,12 +128,12 @@ def gen_npz(stored: str, deflated: str) -> None:
     numpy.savez_compressed(deflated, **arrays)
 
 
-def gen_hdf5(contiguous: str, chunked: str) -> None:
-    with h5py.File(contiguous, "w") as plain, h5py.File(chunked, "w") as deflated:
-        for i in range(64):
-            name, array = f"layers.{i:02}.weight", normal(i, 1 << 22).reshape(2048, 2048)
-            plain[name] = array
-            deflated.create_dataset(name, data=array, chunks=(256, 256), compression="gzip")
+def gen_hdf5(contiguous: str, chunked: str, shuffled: str) -> None:
+    chunks = {"chunks": (256, 256), "compression": "gzip"}
+    for path, how in (contiguous, {}), (chunked, chunks), (shuffled, {**chunks, "shuffle": True}):
+        with h5py.File(path, "w") as file:
+            for i in range(64):
+                file.create_dataset(f"layers.{i:02}.weight", data=normal(i, 1 << 22).reshape(2048, 2048), **how)
 
 
 def main() -> None:

@@ -108,7 +108,7 @@ def toarray(path: str) -> tuple[Sample, Sample]:
 
 def hdf5(kind: str) -> str:
     """The HDF5 file of 64 f32 datasets of 16 MiB."""
-    generate_python("hdf5-values", "contiguous.h5", "chunked.h5")
+    generate_python("hdf5-values", "contiguous.h5", "chunked.h5", "shuffled.h5")
     return f"{kind}.h5"
 
 
@@ -213,6 +213,8 @@ MEASUREMENTS = [
     *statistics_rows("f16", "numpy, as f32"),
     Measurement("hdf5-chunked", "HDF5, 64 datasets of 16 MiB, deflated", "zt_dense", "h5py", "ms", 0.6,
                 lambda: arrays(hdf5("chunked"))),
+    Measurement("hdf5-shuffled", "HDF5, 64 datasets of 16 MiB, shuffled, deflated", "zt_dense", "h5py", "ms", 0.6,
+                lambda: arrays(hdf5("shuffled"))),
     Measurement("hdf5-contiguous", "HDF5, 64 datasets of 16 MiB", "zt_dense", "h5py", "ms", 1.2,
                 lambda: arrays(hdf5("contiguous"))),
     Measurement("npz-stored", "npz, 1,000 arrays of 1 MiB, stored", "zt_dense", "numpy.load", "ms", 0.5, lambda: arrays(npz("stored"))),

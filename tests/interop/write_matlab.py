@@ -57,9 +57,9 @@ class Reader:
             dense = dense.astype("f8")
         if path in self.flags:          # scipy does not tell sparse booleans
             dense = dense.astype(bool)
-        known = dense.dtype.kind != "c"
-        self.record.tensor(path, "matlab.sparse", NAMES[dense.dtype.str[1:]], value.shape, dense.tobytes() if known else None,
-                           components=3 if known else 4, attributes={"class": "sparse"})
+        four = self.record.what["version"] == "4"
+        self.record.tensor(path, "sparse_coo" if four else "matlab.sparse", NAMES[dense.dtype.str[1:]], value.shape, dense.tobytes(),
+                           components=3 - four + (dense.dtype.kind == "c"), attributes={"class": "sparse"})
 
     def numbers(self, path, value):
         code = value.dtype.str[1:]
@@ -68,8 +68,8 @@ class Reader:
                            components=1 + (part != code), attributes={"class": "logical" if code == "b1" else CLASSES[part]})
 
 
-def note(path, flags):
-    record = Record(path, "matlab", "5")
+def note(path, flags, level="5"):
+    record = Record(path, "matlab", level)
     reader = Reader(record, flags)
     with warnings.catch_warnings(action="ignore"):
         typed = scipy.io.loadmat(path, mat_dtype=True)
@@ -105,8 +105,17 @@ def variables(rng):
     yield "nothing", {}
 
 
+def level_4(rng):
+    """Arrays and texts of two dimensions at most."""
+    return {**{f"n_{code}": (rng.random((3, 4)) * 100).astype(code) for code in ("f8", "f4", "i4", "i2", "u2", "u1")}, "n_c16": rng.random((2, 3)) + 2j, "scalar": 7.5,
+            "vector": np.arange(5.0), "none": np.zeros((0, 3)), "text": "a text", "rows": np.array(["ab", "cd"]), "s": scipy.sparse.random(20, 30, 0.1, "csc", random_state=1),
+            "c": scipy.sparse.csc_matrix(np.array([[0, 1j], [2, 0]])), "zeros": scipy.sparse.csc_matrix((3, 2))}
+
+
 def main(folder):
     folder = Path(folder)
+    scipy.io.savemat(folder / "level_4.mat", level_4(np.random.default_rng(6)), format="4")
+    note(folder / "level_4.mat", (), "4")
     for name, values in variables(np.random.default_rng(5)):
         for kind, how in (("", {}), ("_deflated", {"do_compression": True}), ("_columns", {"oned_as": "column", "long_field_names": True})):
             path = folder / f"{name}{kind}.mat"

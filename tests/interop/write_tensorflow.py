@@ -40,19 +40,42 @@ def checkpoints(random):
     yield "empty", {}, 1
 
 
+def boxes(random, shape):
+    """Boxes of an array that have each element once: it is halved along any dimension, and so are the halves."""
+    found, done = [[(0, n) for n in shape]], []
+    while found:
+        box = found.pop()
+        long = [d for d, (_, n) in enumerate(box) if n > 1]
+        if not long or (done and random.random() < 0.2):
+            done.append([None if part == (0, n) and random.random() < 0.5 else part for part, n in zip(box, shape)])
+            continue
+        d = random.choice(long)
+        (start, n), at = box[d], random.randrange(1, box[d][1])
+        found += [[*box[:d], half, *box[d + 1:]] for half in ((start, at), (start + at, n - at))]
+    return done
+
+
+def partitioned(random):
+    for type in TYPES:
+        shape = random.choice(([300], [5, 40], [9000, 2], [3, 4, 70], [2, 3, 4, 5]))
+        yield f"variable_{type}", (*tensor(random, type, shape), boxes(random, shape))
+
+
 def note(path, tensors, shards, shard_of):
     record = Record(path, "tensorflow", "1")
     record.attribute("num_shards", shards)
     record.attribute("endianness", "LITTLE")
-    for name, (type, shape, data) in sorted(tensors.items(), key=lambda item: item[0].encode()):
-        record.tensor(name, "dense", TYPES[type][0], shape, data, attributes={"tensor_type": type}, shard=f"{path.stem}.data-{shard_of[name]:05}-of-{shards:05}")
+    for name, (type, shape, data, *slices) in sorted(tensors.items(), key=lambda item: item[0].encode()):
+        attributes = {"tensor_type": type, **({"slices": len(slices[0])} if slices else {})}
+        record.tensor(name, "tensorflow.sliced" if slices else "dense", TYPES[type][0], shape, data, components=len(slices[0]) if slices else 1, attributes=attributes,
+                      shard=f"{path.stem}.data-{shard_of[name]:05}-of-{shards:05}")
     record.save()
 
 
 def main(folder):
-    for name, tensors, shards in checkpoints(random.Random(3)):
+    for name, tensors, shards in [*checkpoints(random.Random(3)), ("partitioned", dict(partitioned(random.Random(4))), 1)]:
         shard_of = {tensor: i % shards for i, tensor in enumerate(tensors)}
-        rows = [(tensor, *what, shard_of[tensor]) for tensor, what in tensors.items()]
+        rows = [(tensor, *what[:3], shard_of[tensor], *what[3:]) for tensor, what in tensors.items()]
         for kind, how in (("", {"each": 1000}), ("_snappy", {"each": 100, "packed": True})):
             path = folder / f"{name}{kind}.index"
             tables.write(path, rows, shards, **how)

@@ -213,7 +213,7 @@ def object_row(path, object):
     """The visible columns of zt_objects; `attributes` and `shape` parsed."""
     parts = object["components"]
     by_role = {c["name"]: c for c in parts}
-    holder = next((by_role[role] for role in VALUE_ROLES if role in by_role), None)
+    holder = object if object["format"] == "tensorflow.sliced" else next((by_role[role] for role in VALUE_ROLES if role in by_role), None)
     return (path, object["name"], object["format"],
             holder and holder["dtype"], (holder and holder["name"] == "real" and object["type"]) or (holder and logical_type(holder)),
             object["shape"], len(object["shape"]), integer(object["elements"])[0], len(parts),

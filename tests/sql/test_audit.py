@@ -110,8 +110,8 @@ def duplicated():
 def test_duplicates(build):
     catalog = build(**duplicated())
     assert ask(catalog, "SELECT * FROM duplicates") == [
-        (sha256(b"w" * 16), "u8", "raw", "little", 16, 2, 2, 16, "proof", "models/a.zt", "models/b.zt"),
-        ("crc32c:abcdef01", "u8", "raw", "little", 8, 2, 2, 8, "candidate", "models/a.zt", "models/b.zt")]
+        (sha256(b"w" * 16), "u8", "raw", "little", 16, 2, 2, 16, "proof", "models/a.zt", "models/b.zt", "u8", "w"),
+        ("crc32c:abcdef01", "u8", "raw", "little", 8, 2, 2, 8, "candidate", "models/a.zt", "models/b.zt", "u8", "crc")]
 
 
 def test_copies(build):

@@ -124,7 +124,7 @@ def check_refused(db, source, format, o, message):
 
 def layout(format):
     """The layout's name in any container."""
-    return format.removesuffix("/1").replace("torch._rebuild_sparse_tensor", "sparse_coo")
+    return format.removesuffix("/1").replace("torch._rebuild_sparse_tensor", "sparse_coo").replace("tensorflow.sliced", "dense")
 
 
 def check_written(db, source, format, o, target, got):

@@ -13,6 +13,7 @@ CONSTANTS = re.compile(r"^(?:typedef )?enum(?: \w+)? \{(.*?)\}", re.M | re.S)
 # Of some files the system compiles one: they are one subject.
 SUBJECT = {f"{subject}_{system}": subject for subject in ("os", "os_write", "thread") for system in ("posix", "windows")}
 SUBJECT |= {f"sha256_{library}": "sha256" for library in ("awslc", "cng", "commoncrypto", "libcrypto")}
+SUBJECT |= {"inflate_zlib": "inflate"}
 
 
 def own_names(text):

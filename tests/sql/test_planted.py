@@ -374,13 +374,31 @@ def sharded(data):
 
 
 def with_external_data(location, n):
-    return onnx.model(onnx.graph([onnx.tensor("w", [n], onnx.UINT8, onnx.external(location=location))]))
+    return onnx.model(onnx.graph([onnx.tensor("w", [n], onnx.UINT8, onnx.external(location=location, offset="0", length=str(n)))]))
 
 
 # A model, and the file in which its bytes are
 ELSEWHERE = {"model.zt": (sharded, "model-s.zt", writer.data_shard), ".zt": (sharded, ".zt-s.zt", writer.data_shard),
              "model": (sharded, "model-s.zt", writer.data_shard),
              "sub.dir/model.onnx": (lambda data: with_external_data("more/w.data", len(data)), "sub.dir/more/w.data", bytes)}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_copies_of_bytes_in_another_file_are_counted(tmp_path, name):
+    """Two models with the same bytes in files of their own waste them, but two models that refer to the same file do not."""
+    write, beside, hold = ELSEWHERE[name]
+    catalog, data = create(tmp_path / "catalog.db", "audit.sql"), b"same" * 16
+    paths = [tmp_path / folder / path for folder in ("one", "two") for path in (name, beside)]
+    for path, content in zip(paths, [write(data), hold(data)] * 2):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    if name.endswith(".onnx"):
+        paths[0].with_name("third.onnx").write_bytes(write(data))
+    models = [*map(str, paths[::2]), *map(str, tmp_path.rglob("third.onnx"))]
+    refresh(catalog, json.dumps(models))
+    passes(catalog, "fingerprint")
+    assert ask(catalog, "SELECT copies, files, length, spare_bytes, type, object FROM duplicates") == [(2, 2, 64, 64, "u8", "w")]
+    assert [path for path, in ask(catalog, "SELECT path FROM copies")] == sorted(models)
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)

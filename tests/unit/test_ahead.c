@@ -43,11 +43,12 @@ static zt_component raw(uint64_t offset, uint64_t n){
 static bool has(reading *r, zt_component c){
   zt_error err = ZT_ERROR_NONE;
   zt_source with;
-  uint8_t *got = malloc(c.length+1);
+  const size_t n = (size_t)c.length;
+  uint8_t *got = malloc(n+1);
   const bool there = zt_ahead_has(&r->ahead, r->source, &c, &with);
   if( there ){
-    assert_int_equal(zt_source_read(&with, c.offset, got, c.length, &err), SQLITE_OK);
-    assert_memory_equal(got, r->content+c.offset, c.length);
+    assert_int_equal(zt_source_read(&with, c.offset, got, n, &err), SQLITE_OK);
+    assert_memory_equal(got, r->content+c.offset, n);
   }
   free(got);
   return there;

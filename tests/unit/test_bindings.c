@@ -168,7 +168,7 @@ TEST(batches){
   while( stream.get_next(&stream, &batch)==0 && batch.release ){
     for(int64_t i=0; i<batch.length; i++, rows++){
       const int32_t *offsets = batch.children[1]->buffers[1];
-      char want[20] = "";
+      char want[32] = "";
       assert_int_equal(((const int64_t*)batch.children[0]->buffers[1])[i], rows);
       if( rows%3 ) snprintf(want, sizeof(want), "row %lld", (long long)rows);
       assert_int_equal(is_null(batch.children[1], i), rows%3==0);

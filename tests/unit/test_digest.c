@@ -1,6 +1,8 @@
 /* Digests: core/digest.h. */
 #include "test.h"
 
+#include <zlib.h>
+#include "core/adler32.h"
 #include "core/digest.h"
 
 /* Opens the digest, which must be well-formed, takes the bytes in and tells whether they match. */
@@ -130,6 +132,22 @@ TEST(test_crc32){
   assert_false(zt_digest_known(name));
   assert_false(zt_digest_new(name, &d, &err));
   assert_null(d);
+}
+
+/* Also of the bytes whose sums are largest. */
+TEST(test_adler32_of_every_length_and_alignment){
+  enum { MOST = 5000 };
+  uint8_t *p = malloc(MOST+64), *ones = malloc(MOST);
+  assert_true(p && ones);
+  for(size_t i=0; i<MOST+64; i++) p[i] = (uint8_t)(i*i>>3 ^ i);
+  memset(ones, 255, MOST);
+  for(size_t n=0; n<=MOST; n++){
+    const uint8_t *q = p+n%64;
+    check( zt_adler32(q, n)==adler32(1, q, (uInt)n), "%zu bytes", n );
+    check( zt_adler32(ones, n)==adler32(1, ones, (uInt)n), "%zu bytes 0xff", n );
+  }
+  free(p);
+  free(ones);
 }
 
 TEST(test_one_bit_more_or_less_does_not_match){

@@ -340,7 +340,7 @@ FOLDER_TEST(steps_give_the_bytes_that_memory_has){
     uint8_t *p = zt_output_take(memory_output, &n);
     blob b = read_file(target);
     assert_int_equal(b.n, n);
-    assert_memory_equal(b.p, p, n);
+    assert_memory_equal(b.p, p, b.n);
     free(b.p);
     sqlite3_free(p);
     zt_output_close(memory_output);

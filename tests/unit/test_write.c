@@ -349,7 +349,7 @@ TEST(test_kept_parts_keep_their_digests){
   zt_component_find(q.file.container, q.object, ZT_TEXT("data"), &before);
   zt_component_find(o.container, 0, ZT_TEXT("data"), &after);
   assert_true(zt_text_equal(before.digest, after.digest) && after.codec==ZT_CODEC_ZSTD && before.length==after.length);
-  assert_memory_equal(bytes.p+before.offset, o.bytes.p+after.offset, before.length);
+  assert_memory_equal(bytes.p+before.offset, o.bytes.p+after.offset, (size_t)before.length);
   close_opened(&o);
   supplied_end(&s);
   free(bytes.p);

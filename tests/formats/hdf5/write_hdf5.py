@@ -13,6 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent / "hostile"
 NONE = (1 << 64) - 1
 SPACE, LINK_INFO, TYPE, FILL, LINK, EXTERNAL, LAYOUT, FILTERS, ATTRIBUTE, CONTINUATION = 1, 2, 3, 5, 6, 7, 8, 11, 12, 16
+SHARED = struct.pack("<BBQ", 3, 1, 0)    # A message in the heap of shared messages
 DATA = struct.pack("<4f", 1, 2, 3, 4)
 MASK = 0xffffffff
 # Each step: the word to subtract from, the word to subtract, turn and mix in, the word to add, the turn
@@ -198,7 +199,9 @@ def header_cases():
     f = File()
     yield refused("continuation-unsigned", "HD4", "hdf5-header", "a continuation without its signature", "a block of zeros", f.end(link("w", f.put(header(message(CONTINUATION, struct.pack("<QQ", f.put(bytes(16)), 16)))))))
     f = File()
-    yield refused("attribute-version", "HD4", "hdf5-header", "an attribute of unknown form", "an attribute of version 9", f.end(link("w", f.plain()), attribute("a", U8, b"\1", version=9)))
+    yield "ok-attribute-version", f.end(link("w", f.plain()), attribute("a", U8, b"\1", version=9)), "ok", None, None, None, "an attribute of version 9", {"object": "w"}
+    f = File()
+    yield "ok-attribute-shared", f.end(link("w", f.plain()), message(ATTRIBUTE, SHARED, 2), message(ATTRIBUTE, SHARED, 2)), "ok", None, None, None, "attributes in a heap of shared messages that is not there", {"object": "w"}
     f = File()
     at = f.next()
     body = message(CONTINUATION, struct.pack("<QQ", at, 32))
@@ -235,6 +238,18 @@ def dataset_cases():
     yield faulty("rank-33", "HD10", "hdf5-dataspace", "a dataspace of unknown version, or of more than 32 dimensions", "33 dimensions", beside(contiguous(48, 4), shape=(1,) * 33))
     yield faulty("type-class", "HD11", "hdf5-datatype", "a datatype of unknown class", "class 15", beside(contiguous(48, 16), type=type_of(15, 4)))
     yield faulty("type-without-size", "HD11", "hdf5-datatype", "a datatype of unknown version or without a size", "elements of 0 bytes", beside(contiguous(48, 16), type=type_of(3, 0)))
+    gone = "a shared message, and the file has no table of them"
+    for name, messages in (("type", [space(4), message(TYPE, SHARED, 2)]), ("space", [message(SPACE, SHARED, 2), message(TYPE, F32)]),
+                           ("filters", [space(4), message(TYPE, F32), message(FILTERS, SHARED, 2)]), ("fill", [space(4), message(TYPE, F32), message(FILL, SHARED, 2)])):
+        f = File()
+        where = contiguous(f.put(DATA), 16)
+        yield faulty(f"shared-{name}", "HD17", "hdf5-shared", gone, f"a shared message: {name}", f.end(link("b", f.plain()), link("w", f.put(header(*messages, where)))))
+    for name, data, text in (("cut", SHARED[:6], "a shared message that is cut short"), ("version", b"\4" + SHARED[1:], "a shared message of unknown form"),
+                             ("nothing", struct.pack("<BBQ", 3, 2, 48), None)):
+        f = File()
+        f.put(header(space(4)))
+        w = f.put(header(space(4), message(TYPE, data, 2), contiguous(48, 16)))
+        yield faulty(f"shared-{name}", "HD17", "hdf5-shared", text or "a shared message leads to none of its type", f"a shared datatype: {name}", f.end(link("b", f.plain()), link("w", w)))
     yield faulty("type-cut", "HD11", "hdf5-datatype", "a datatype that is cut short", "half of a float's properties", beside(contiguous(48, 16), type=F32[:14]))
     nested = U8
     for _ in range(17):

@@ -5,6 +5,7 @@ Whoever adds a case adds a row to cases() and runs this; what it writes is kept,
 """
 import hashlib
 import json
+import itertools
 import math
 import struct
 import zlib
@@ -97,6 +98,136 @@ def part(w, raw, after, role, type, values, dtype, stored, packed=None):
             "stored_sha256": sha256(there), "decoded_sha256": sha256(decoded)}
 
 
+def dense_of(shape, cells, values, imag):
+    """All elements of a sparse matrix, by {(row, column): the number of its value}."""
+    parts = [[part[cells[i, k]] if (i, k) in cells else 0 for i in range(shape[0]) for k in range(shape[1])] for part in ([values, imag] if imag else [values])]
+    return [x for group in zip(*parts) for x in group]
+
+
+# --------------------------------------------------------------------------------------------------------- level 4
+
+NUMBERS = {DOUBLE: (0, F64), SINGLE: (1, F32), INT32: (2, I32), INT16: (3, I16), UINT16: (4, U16), UINT8: (5, U8)}
+
+
+def matrix4(name, cls, shape, values, imag=(), kind=0, big=False, order=None, complex=None, type=None):
+    """A matrix of level 4."""
+    number, stored = NUMBERS[cls]
+    w = Writer(big)
+    name = name if isinstance(name, bytes) else name.encode() + b"\0"
+    type = (int(big) if order is None else order) * 1000 + number * 10 + kind if type is None else type
+    return w.pack("I", type, *shape, bool(imag) if complex is None else complex, len(name)) + name + w.pack(CODES[stored], *values, *imag)
+
+
+def triplets4(name, shape, rows, columns, values, imag=(), **how):
+    table = [[*part, last] for part, last in ((rows, shape[0]), (columns, shape[1]), (values, 0), *([(imag, 0)] if imag else []))]
+    return matrix4(name, how.pop("cls", DOUBLE), (len(rows) + 1, len(table)), sum(table, []), kind=2, **how)
+
+
+def component4(raw, at, role, cls, values, big):
+    _, stored = NUMBERS[cls]
+    data, dtype = Writer(big).pack(CODES[stored], *values), CLASSES[cls][2]
+    assert raw[at:at + len(data)] == data
+    return {"name": role, "dtype": dtype, "type": None, "encoding": "raw", "offset": at, "length": len(data), "decoded_length": len(data),
+            "byte_order": "big" if big and dtype != "u8" else "little", "stored_sha256": sha256(data), "decoded_sha256": sha256(data)}
+
+
+def object4(name, shape, components, dtype, type, dense, cls="double", format="dense"):
+    code = CODES[{d: t for _, t, d in CLASSES.values()}[dtype]]
+    return {"name": name, "shape": list(shape), "elements": math.prod(shape), "format": format, "dtype": dtype, "type": type, "attributes": {"class": cls},
+            "components": components, "dense": dense and {"dtype": dtype, "type": type, "sha256": sha256(struct.pack(f"<{len(dense)}{code}", *dense))},
+            "dense_status": "given" if dense else "undefined", "dense_note": None if dense else "complex integers"}
+
+
+def golden4(big):
+    name = "hand_level_4" + ("_big_endian" if big else "")
+    raw, objects, attributes = b"", [], {}
+
+    def numbers(variable, cls, shape, values, imag=()):
+        nonlocal raw
+        element = matrix4(variable, cls, shape, values, imag, big=big)
+        at = len(raw) + 20 + len(variable) + 1
+        raw += element
+        word, _, dtype = CLASSES[cls]
+        components = [component4(raw, at, "real" if imag else "data", cls, values, big)]
+        dense = row_major(shape, values)
+        if imag:
+            components.append(component4(raw, at + components[0]["length"], "imag", cls, imag, big))
+            dense = [x for pair in zip(dense, row_major(shape, imag)) for x in pair]
+        type = {"f64": "complex128", "f32": "complex64"}.get(dtype) if imag else None
+        objects.append(object4(variable, shape, components, dtype, type, None if imag and not type else dense, word, "matlab.complex" if imag and not type else "dense"))
+
+    def text(variable, cls, shape, values, shown):
+        nonlocal raw
+        raw += matrix4(variable, cls, shape, values, kind=1, big=big)
+        attributes[variable] = shown
+
+    def sparse(variable, shape, rows, columns, values, imag=(), cls=DOUBLE):
+        nonlocal raw
+        element = triplets4(variable, shape, rows, columns, values, imag, big=big, cls=cls)
+        at, n, stored = len(raw) + 20 + len(variable) + 1, len(rows), NUMBERS[cls][1]
+        width = len(Writer().pack(CODES[stored], 0))
+        raw += element
+        there = raw[at:at + (2 * n + 1) * width]
+        coords = struct.pack(f"<{2 * n}Q", *(int(i) - 1 for i in (*rows, *columns)))
+        components = [{"name": "coords", "dtype": "u64", "type": None, "encoding": "matlab.triplets", "byte_order": "little", "offset": at, "length": len(there),
+                       "decoded_length": len(coords), "stored_sha256": sha256(there), "decoded_sha256": sha256(coords)}]
+        for i, part in enumerate([values, imag] if imag else [values]):
+            components.append(component4(raw, at + (2 + i) * (n + 1) * width, ("real", "imag")[i] if imag else "values", cls, part, big))
+        cells = {(int(i) - 1, int(k) - 1): at for at, (i, k) in enumerate(zip(rows, columns))}
+        objects.append(object4(variable, shape, components, "f64", "complex128" if imag else None, dense_of(shape, cells, values, imag), "sparse", "sparse_coo"))
+
+    numbers("x", DOUBLE, (2, 3), [1.5, -2, 3, 4, 5, 6])
+    for cls, values in ((SINGLE, [0.5, -1.5]), (INT32, [-2**31, 2**31 - 1]), (INT16, [-300, 300]), (UINT16, [0, 65535]), (UINT8, [7, 255])):
+        numbers(f"of_{CLASSES[cls][0]}", cls, (1, 2), values)
+    numbers("scalar", DOUBLE, (1, 1), [math.pi])
+    numbers("complex", DOUBLE, (2, 2), [1.0, 2, 3, 4], [5.0, 6, 7, 8])
+    numbers("complex_short", SINGLE, (1, 2), [1.0, 2], [5.0, 6])
+    numbers("complex_integers", INT16, (1, 2), [1, 2], [5, 6])
+    text("text", DOUBLE, (1, 5), map(ord, "h\u00e9l\u65e5!"), "h\u00e9l\u65e5!")
+    text("rows", UINT8, (2, 3), b"adbecf", ["abc", "def"])
+    text("no_text", DOUBLE, (0, 0), [], "")
+    numbers("text_of_numbers", DOUBLE, (1, 2), [0.5, 65])
+    raw = raw[:-16 - 16 - 20] + matrix4("text_of_numbers", DOUBLE, (1, 2), [0.5, 65], kind=1, big=big)
+    sparse("s", (3, 4), [1, 3, 2], [1, 2, 4], [1.5, 2.5, -3.5])
+    sparse("sparse_complex", (2, 2), [2, 1], [1, 2], [1.0, 2.0], [3.0, -4.0])
+    sparse("sparse_none", (3, 2), [], [], [])
+    path = HERE / "golden" / f"{name}.mat"
+    path.write_bytes(raw)
+    expected = {"file": f"matlab/{name}.mat", "container": "matlab", "written_by": "write_matlab.py", "exercises": "level 4: numbers of each type, texts, sparse matrices of triplets",
+                "version": "4", "file_size": len(raw), "sha256": sha256(raw), "manifest_length": 0, "attributes": attributes, "objects": objects}
+    path.with_suffix(".expected.json").write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n")
+
+
+def cases4():
+    """As cases(), of level 4."""
+    b, w = matrix4("b", SINGLE, (1, 2), [1.0, 2.0]), matrix4("w", SINGLE, (2, 2), [1.0, 2, 3, 4])
+    at = len(b)
+    beyond = "open_error", "ML11", "matlab-level-4"
+    yield "4-header-cut", b + w[:19], *beyond, f"byte {at}: no header of a matrix has room here", "a header of 19 bytes"
+    yield "4-name-cut", b + w[:21], *beyond, f"byte {at}: its name goes beyond the file", "a name that is cut"
+    yield "4-name-max", b + matrix4("w", SINGLE, (2, 2), [])[:16] + struct.pack("<I", 2**31 - 1) + b"w\0", *beyond, f"byte {at}: its name goes beyond the file", "a name of 2 GiB"
+    yield "4-name-end", b + matrix4(b"ww", SINGLE, (2, 2), [1.0, 2, 3, 4]), *beyond, f"byte {at}: its name does not end in 0", "a name without an end"
+    yield "4-data-cut", b + w[:-1], *beyond, f"byte {at}: 2 x 2 numbers of 4 bytes go beyond the file", "numbers that are cut"
+    yield "4-imag-missing", b + matrix4("w", SINGLE, (2, 2), [1.0, 2, 3, 4], complex=1), *beyond, f"byte {at}: 2 x 2 numbers of 8 bytes go beyond the file", "no imaginary part"
+    yield "4-elements-2-62", b + matrix4("w", DOUBLE, (2**31 - 1, 2**31 - 1), []), *beyond, f"byte {at}: {2**31 - 1} x {2**31 - 1} numbers of 8 bytes go beyond the file", "2^62 numbers"
+    types = "open_error", "ML12", "matlab-level-4-type"
+    for name, how, what in (("kind-3", {"type": 3}, "a kind of 3"), ("number-6", {"type": 60}, "numbers of type 6"), ("hundreds", {"type": 100}, "a type with hundreds"), ("order-5", {"type": 5000}, "a byte order of 5"),
+                            ("complex-2", {"complex": 2}, "neither complex nor not"), ("rows-negative", {"shape": (-1 & 0xffffffff, 2)}, "-1 rows")):
+        yield f"4-{name}", b + matrix4("w", **{"cls": DOUBLE, "shape": (1, 1), "values": [1.0], **how}), *types, f"byte {at}: no header of a matrix of a known type", what
+    for name, order, whose in (("vax", 2, "VAX"), ("cray", 4, "Cray")):
+        yield f"4-{name}", b + matrix4("w", DOUBLE, (1, 1), [1.0], order=order), *types, f"byte {at}: numbers of {whose}, which are not read", f"numbers of {whose}"
+    yield "4-name-utf8", b + matrix4(b"\xff\0", SINGLE, (1, 1), [1.0]), "open_error", "ML5", "matlab-name", f"byte {at + 22}: a name is not UTF-8, or has U+0000 in it", "a name that is not UTF-8"
+    fault = "a number of a row or of a column is no integer from 1 on"
+    for name, rows, columns, what in (("0", [0, 1], [1, 2], "row 0"), ("negative", [1, -2], [1, 2], "row -2"), ("half", [1, 2], [1.5, 2], "column 1.5"), ("nan", [1, 2], [1, math.nan], "a column that is no number"),
+                                      ("inf", [math.inf, 2], [1, 2], "a row that is infinite")):
+        yield f"4-row-{name}", b + triplets4("w", (2, 2), rows, columns, [1.0, 2.0]), "lists_but_no_bytes", "ML13", "matlab-triplets", fault, what, {"object": "w", "component": "coords", "length": 40, "decoded_length": 32}
+    yield "4-row-3", b + triplets4("w", (2, 2), [1, 3], [1, 2], [1.0, 2.0]), "lists_but_no_dense", "K2", "index-range", None, "a row beyond the last one", {"object": "w"}
+    yield "4-shape-half", b + triplets4("w", (1.5, 2), [1, 1], [1, 2], [1.0, 2.0]), "lists_but_no_dense", "L1", "unknown-format", \
+        "it has a negative dimension, more than 64 of them, or more than 2^64 elements", "one and a half rows", {"object": "w"}
+    yield "ok-4-sparse-of-two-columns", b + matrix4("w", DOUBLE, (2, 2), [1.0, 2, 3, 4], kind=2), "ok", None, None, None, "a sparse matrix of two columns"
+    yield "ok-4-same-name", b + b, "ok", None, None, None, "two variables of a name"
+
+
 class Golden:
     """A file in the making, and its expectation."""
 
@@ -150,14 +281,12 @@ class Golden:
         for (role, type, used, of), all_values in zip(kinds + ([("imag", stored, imag, dtype)] if imag else []), arrays):
             components.append(part(self.w, raw, after, role, type, used, of, type))
             after = components[-1]["offset"] + len(self.w.pack(CODES[type], *all_values))
-        dense = [0] * math.prod(shape)
-        for column in range(shape[1]):
-            for k in range(starts[column], starts[column + 1]):
-                dense[rows[k] * shape[1] + column] = values[k]
+        cells = {(rows[k], column): k for column in range(shape[1]) for k in range(starts[column], starts[column + 1])}
+        dense = dense_of(shape, cells, values, imag)
         return {"name": name, "shape": list(shape), "elements": math.prod(shape), "format": "matlab.sparse", "dtype": dtype, "type": "complex128" if imag else None,
                 "attributes": {"class": "sparse"}, "components": components,
-                "dense": None if imag else {"dtype": dtype, "type": None, "sha256": sha256(struct.pack(f"<{len(dense)}{CODES[stored]}", *dense))},
-                "dense_status": "undefined" if imag else "given", "dense_note": "complex sparse" if imag else None}
+                "dense": {"dtype": dtype, "type": "complex128" if imag else None, "sha256": sha256(struct.pack(f"<{len(dense)}{CODES[stored]}", *dense))},
+                "dense_status": "given", "dense_note": None}
 
     def write(self):
         raw = self.w.file(*self.elements)
@@ -183,6 +312,7 @@ def write_golden():
         g.array("complex_integers", INT32, (2, 1), I32, [5, 6], imag=[-7, -8])
         g.array("everywhere", DOUBLE, (2, 1, 2), F64, [1.5, 2.5, 3.5, 4.5], flags=GLOBAL)
         g.write()
+        golden4(big)
     write_golden_sparse()
     write_golden_values()
 
@@ -357,7 +487,7 @@ def write_hostile():
     folder, found = HERE / "hostile", []
     for path in folder.iterdir():
         path.unlink()
-    for name, raw, expect, number, finding, message, what, *more in cases():
+    for name, raw, expect, number, finding, message, what, *more in itertools.chain(cases(), cases4()):
         (folder / f"{name}.mat").write_bytes(raw)
         found.append({"file": f"{name}.mat", "expect": expect, "number": number, "finding": finding, "message": message, "object": None, "rule": what,
                       "size": len(raw), "sha256": sha256(raw), **dict(*more)})

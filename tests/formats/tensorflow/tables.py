@@ -56,20 +56,49 @@ def header(shards=1, endianness=0, producer=1):
 
 
 def entry(dtype, shape, offset, size, crc=None, shard=0, slices=()):
-    """A BundleEntryProto. crc: of the stored bytes, or None; slices: of ((start, length), ...)."""
-    extents = [b"".join(message(1, number(1, start) + varint(2 << 3) + varint(n)) for start, n in extent) for extent in slices]
+    """A BundleEntryProto. crc: of the stored bytes, or None; slices: as of slice_key()."""
+    extents = [b"".join(message(1, number(1, e[0]) + varint(2 << 3) + varint(e[1]) if e else b"") for e in extent) for extent in slices]
     return (number(1, dtype) + message(2, shape_of(shape)) + number(3, shard) + number(4, offset) + number(5, size)
             + (b"" if crc is None else varint(6 << 3 | 5) + struct.pack("<I", masked(crc))) + b"".join(message(7, e) for e in extents))
 
 
 def signed_ordered(n):
-    """A number of -64 to 63 so that bytes sort as numbers do."""
-    return bytes([n ^ 0x80 if n >= 0 else 0x80 + n])
+    """A number so that bytes sort as numbers do: as many first bits as bytes, in a number's sign turned round, and two's complement."""
+    length = (n if n >= 0 else ~n).bit_length() // 7 + 1
+    mark = ((1 << length) - 1) << (length * 8 - length)
+    return ((n & ((1 << length * 8) - 1)) ^ mark).to_bytes(length, "big")
 
 
 def slice_key(name, extent):
+    """The key of the slice: ((start, length), ...), or None for all of a dimension."""
     text = name.encode().replace(b"\xff", b"\xff\x00").replace(b"\0", b"\0\xff")
-    return b"\0" + text + b"\0\1" + b"\1" + bytes([len(extent)]) + b"".join(signed_ordered(a) + signed_ordered(n) for a, n in extent)
+    return b"\0" + text + b"\0\1" + b"\1" + bytes([len(extent)]) + b"".join(signed_ordered(a) + signed_ordered(n) for a, n in (e or (0, -1) for e in extent))
+
+
+def slice_text(extent):
+    """The slice as tensorflow writes it."""
+    return ":".join("-" if e is None else f"{e[0]},{e[1]}" for e in extent)
+
+
+def ranges(shape, extent):
+    """[(start, length)] of a slice."""
+    return [e or (0, n) for e, n in zip(extent, shape)]
+
+
+def cut(raw, shape, extent):
+    """The bytes of a slice of an array."""
+    elements = 1
+    for n in shape:
+        elements *= n
+    width = len(raw) // elements
+
+    def at(d, first):
+        start, n = ranges(shape, extent)[d]
+        if d + 1 == len(shape):
+            return raw[(first * shape[d] + start) * width:][:n * width]
+        return b"".join(at(d + 1, first * shape[d] + i) for i in range(start, start + n))
+
+    return at(0, 0)
 
 
 # --------------------------------------------------------------------------------------------------------- tables
@@ -157,12 +186,22 @@ def table(entries, each=None, packed=False, restart=16):
 
 
 def write(path, tensors, shards=1, endianness=0, producer=1, **how):
-    """The files of a checkpoint. tensors: [(name, dtype, shape, bytes)], or with the shard's number behind; a name may be bytes, a key as it is."""
+    """The files of a checkpoint. tensors: [(name, dtype, shape, bytes)], or with the shard's number behind; a name may be bytes, a key as it is. With
+    slices behind the shard's number, the first of them is in that file, the next one in the next ..."""
     data, entries = [b""] * shards, []
-    for name, dtype, shape, raw, *shard in tensors:
-        shard, = shard or [0]
-        entries.append((name if isinstance(name, bytes) else name.encode(), entry(dtype, shape, len(data[shard]), len(raw), crc32c(raw), shard)))
+
+    def put(key, dtype, shape, raw, shard):
+        entries.append((key, entry(dtype, shape, len(data[shard]), len(raw), crc32c(raw), shard)))
         data[shard] += raw
+
+    for name, dtype, shape, raw, *more in tensors:
+        shard, slices = (*more, *(0, None)[len(more):])
+        if not slices:
+            put(name if isinstance(name, bytes) else name.encode(), dtype, shape, raw, shard)
+            continue
+        entries.append((name.encode(), entry(dtype, shape, 0, 0, slices=slices)))
+        for i, extent in enumerate(slices):
+            put(slice_key(name, extent), dtype, [n for _, n in ranges(shape, extent)], cut(raw, shape, extent), (shard + i) % shards)
     path.write_bytes(table([(b"", header(shards, endianness, producer)), *sorted(entries)], **how))
     for i, raw in enumerate(data):
         path.with_name(f"{path.name.removesuffix('.index')}.data-{i:05}-of-{shards:05}").write_bytes(raw)

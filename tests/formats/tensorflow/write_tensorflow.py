@@ -13,7 +13,7 @@ from tables import F32, F8, INT4, QINT8, block, entry, footer, handle, header, t
 
 HERE = Path(__file__).resolve().parent
 ONES = struct.pack("<4f", 1, 1, 1, 1)
-TYPES = {1: ("f32", None), 2: ("f64", None), 3: ("i32", None), 5: ("i16", None), 10: ("bool", None), 18: ("f64", "complex128"), 24: ("u8", "f8_e5m2"),
+TYPES = {1: ("f32", None), 2: ("f64", None), 3: ("i32", None), 4: ("u8", None), 5: ("i16", None), 10: ("bool", None), 18: ("f64", "complex128"), 24: ("u8", "f8_e5m2"),
          26: ("u8", "f8_e4m3fnuz"), 28: ("u8", "f8_e5m2fnuz")}
 LISTED = {11: "qint8", 27: "float8_e4m3b11fnuz", 29: "int4", 30: "uint4", 31: "int2", 32: "uint2", 33: "float4_e2m1fn"}
 
@@ -37,15 +37,20 @@ def swapped(dtype, data):
     return b"".join(data[i:i + width][::-1] for i in range(0, len(data), width))
 
 
-def expected_object(name, type, shape, data, shard, offset, big):
+def expected_component(name, type, data, shard, offset, big):
+    dtype, logical = TYPES.get(type, ("u8", None))
+    order = "big" if big and (type in LISTED or dtype not in ("u8", "bool")) else "little"
+    return {"name": name, "dtype": dtype, "type": logical, "encoding": "raw", "byte_order": order,
+            "offset": offset, "length": len(data), "decoded_length": len(data), "stored_sha256": sha256(data), "decoded_sha256": sha256(data),
+            "shard": shard, "digest": f"crc32c:{tables.crc32c(data):08x}"}
+
+
+def expected_object(name, type, shape, data, components, big, slices):
     dtype, logical = TYPES.get(type, ("u8", None))
     plain = swapped(dtype, data) if big else data
     listed = LISTED.get(type)
-    return {"name": name, "shape": shape, "elements": count(shape), "format": f"tensorflow.{listed}" if listed else "dense", "dtype": dtype, "type": logical,
-            "attributes": {"tensor_type": type},
-            "components": [{"name": "data", "dtype": dtype, "type": logical, "encoding": "raw", "byte_order": "big" if big and (listed or dtype not in ("u8", "bool")) else "little",
-                            "offset": offset, "length": len(data), "decoded_length": len(data), "stored_sha256": sha256(data), "decoded_sha256": sha256(data),
-                            "shard": shard, "digest": f"crc32c:{tables.crc32c(data):08x}"}],
+    return {"name": name, "shape": shape, "elements": count(shape), "format": "tensorflow.sliced" if slices else f"tensorflow.{listed}" if listed else "dense",
+            "dtype": dtype, "type": logical, "attributes": {"tensor_type": type, **({"slices": len(slices)} if slices else {})}, "components": components,
             "dense": None if listed else {"dtype": dtype, "type": logical, "sha256": sha256(plain)},
             "dense_status": "undefined" if listed else "given", "dense_note": "not numbers of this model" if listed else None}
 
@@ -54,10 +59,14 @@ def golden(name, what, tensors, shards=1, endianness=0, producer=1, **how):
     path = HERE / "golden" / f"{name}.index"
     tables.write(path, tensors, shards, endianness, producer, **how)
     at, objects = [0] * shards, []
-    for tensor, type, shape, data, *shard in tensors:
-        shard, = shard or [0]
-        objects.append(expected_object(tensor, type, shape, data, f"{name}.data-{shard:05}-of-{shards:05}", at[shard], endianness == 1))
-        at[shard] += len(data)
+    for tensor, type, shape, data, *more in tensors:
+        shard, slices = (*more, *(0, None)[len(more):])
+        components = []
+        for i, extent in enumerate(slices or [None]):
+            part, file = tables.cut(data, shape, extent) if slices else data, (shard + i) % shards
+            components.append(expected_component(tables.slice_text(extent) if slices else "data", type, part, f"{name}.data-{file:05}-of-{shards:05}", at[file], endianness == 1))
+            at[file] += len(part)
+        objects.append(expected_object(tensor, type, shape, data, components, endianness == 1, slices))
     raw = path.read_bytes()
     expected = {"file": f"tensorflow/{name}.index", "container": "tensorflow", "written_by": "write_tensorflow.py", "exercises": what, "version": str(producer),
                 "file_size": len(raw), "sha256": sha256(raw), "manifest_length": len(raw),
@@ -76,6 +85,16 @@ def write_golden():
         ("e4m3fnuz", 26, [2], b"\x40\xc8"), ("e5m2", F8, [2], b"\x3c\xc0"), ("e5m2fnuz", 28, [2], b"\x40\xc4"), ("b11", 27, [2], b"\x58\xe0"),
         ("f4", 33, [2], b"\x02\x0c"), ("int2", 31, [2], b"\1\2"), ("int4", INT4, [2], b"\x01\x0e"), ("scalar", 3, [], b"\7\0\0\0"),
         ("uint2", 32, [2], b"\1\2"), ("uint4", 30, [2], b"\1\2"), ("x" * 300, F32, [1] * 64, ONES[:4]), ("é ñ", F32, [0, 5], b"")], producer=2)
+    def numbers(n):
+        return struct.pack(f"<{n}f", *(i / 8 for i in range(n)))
+
+    golden("hand_slices", "partitioned variables: by rows, by columns, in a grid, in no grid, at large places, of three dimensions; in two files of data", [
+        ("columns", F32, [3, 5], numbers(15), 0, [(None, (0, 2)), (None, (2, 3))]), ("deep", 10, [2, 3, 4], bytes(i % 3 == 0 for i in range(24)), 1, [(None, (1, 2), None), (None, (0, 1), None)]),
+        ("grid", 18, [3, 4], struct.pack("<24d", *range(24)), 0, [((a, m), (b, n)) for a, m in ((0, 1), (1, 2)) for b, n in ((0, 3), (3, 1))]),
+        ("long", 4, [20000], bytes(i % 251 for i in range(20000)), 0, [((a, n),) for a, n in ((0, 63), (63, 1), (64, 8000), (8064, 192), (8256, 11744))]),
+        ("mill", F32, [3, 3], numbers(9), 0, [((0, 1), (0, 2)), ((0, 2), (2, 1)), ((2, 1), (1, 2)), ((1, 2), (0, 1)), ((1, 1), (1, 1))]),
+        ("one", 3, [2], struct.pack("<2i", 7, -7), 0, [((0, 2),)]), ("plain", F32, [1], numbers(1), 1), ("rows \u00ff", 5, [4, 2], struct.pack("<8h", *range(8)), 1, [((2, 2), (0, 2)), ((0, 2), None)])],
+        shards=2)
     golden("hand_empty", "a checkpoint without a tensor", [])
 
 
@@ -156,7 +175,7 @@ def cases():
     yield "name-nul", index(names=[b"", b"b", b"w\0"]), "open_error", *("TB2", "tensorflow-name", "a name is not UTF-8, or has U+0000 in it"), "U+0000 in a name"
     names = [(b"", header())] + [(b"w" * 30000 + b"%04d" % i, values()[2]) for i in range(100)]
     large = table(names, restart=1000)
-    yield "keys-large", large, "open_error", *("TB3", "tensorflow-keys", f"its keys, and 64 bytes for each, take more than {(1 << 20) + 16 * len(large)} bytes"), "3 MB of names in 64 KB"
+    yield "keys-large", large, "open_error", *("TB3", "tensorflow-keys", f"its keys and slices, and 64 bytes for each key, take more than {(1 << 20) + 16 * len(large)} bytes"), "3 MB of names in 64 KB"
     yield "entry-varint", index(w=b"\x08" + b"\xff" * 10 + b"\1"), "open_error", *("PB1", "protobuf-varint", "byte 1: a varint of more than 64 bits"), "an entry with a number of more than 64 bits", {"object": "w"}
     yield "entry-group", index(w=b"\x0c"), "open_error", *("PB2", "protobuf-field", "byte 0: a group ends that did not begin"), "an entry with the end of a group", {"object": "w"}
     for name, w, number, finding, text, what in (
@@ -177,6 +196,42 @@ def cases():
     yield "size-less", index(w=entry(F32, [5], 0, 16)), *("lists_but_no_dense", "D1", "length", "5 elements of f32 are 20 bytes, and it has 16"), "16 bytes in place of 20", {"object": "w"}
     for name, type in (("dtype-99", 99), ("dtype-0", 0), ("dtype-negative", -1), ("dtype-of-a-reference", 101)):
         yield name, index(w=entry(type, [4], 0, 16)), *("lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'tensorflow.unknown' is known"), f"type {type}", {"object": "w"}
+    whole, broken = ((0, 2), (2, 2)), "lists_but_no_dense"
+
+    def sliced(*listed, stored=whole, of=(4,), w=None, **other):
+        """An index with a variable `w` of these slices, of which those are stored."""
+        listed = [e if isinstance(e[0], tuple) else (e,) for e in listed]
+        stored = [e if isinstance(e[0], tuple) else (e,) for e in stored]
+        parts = [(tables.slice_key("w", e), other.get("part") or entry(F32, [n for _, n in e], 0, 4 * count(n for _, n in e))) for e in stored]
+        return table([(b"", header()), *sorted(parts), (b"w", w or entry(F32, of, 0, 0, slices=listed))])
+
+    place = "a slice has no elements, does not lie in it, or has another rank"
+    diagonal = [tuple((i, 1) for _ in range(3)) for i in range(102)]
+    for name, raw, text, what in (
+            ("missing", sliced((0, 2)), "its slices do not have all of its elements", "the second half is missing"),
+            ("hole", sliced((0, 1), (3, 1), stored=((0, 1), (3, 1))), "its slices do not have all of its elements", "two elements in the middle are missing"),
+            ("overlap", sliced((0, 3), (2, 2), stored=((0, 3), (2, 2))), "its slices overlap", "one element twice"),
+            ("twice", sliced((0, 2), (0, 2), (2, 2)), "its slices overlap", "a slice that is listed twice"),
+            ("many-times", sliced(*[(0, 2)] * 9), "its slices overlap", "a slice that is listed nine times"),
+            ("corner", sliced(*(corner := (((0, 1), (0, 2)), ((1, 1), (1, 1)))), stored=corner, of=(2, 2)), "its slices do not have all of its elements", "one corner is missing"),
+            ("absent", sliced((0, 1), (1, 3)), "a slice is not in the index", "slices other than those that are stored"),
+            ("beyond", sliced((0, 2), (2, 3)), place, "a slice beyond the end"),
+            ("far", sliced((0, 2), (2**63 - 1, 2)), place, "a slice at 2^63 - 1"),
+            ("long", sliced((0, 2), (2, 2**63 - 1)), place, "a slice of 2^63 - 1 elements"),
+            ("negative", sliced((-2, 4), (2, 2)), place, "a slice from -2 on"),
+            ("length-negative", sliced((0, -2), (2, 2)), place, "a slice of -2 elements"),
+            ("empty", sliced((0, 2), (2, 2), (4, 0)), place, "a slice of no elements"),
+            ("rank-less", sliced(((0, 4),), stored=(), of=(2, 2)), place, "a slice of one dimension of two"),
+            ("rank-more", sliced(((0, 4), (0, 1)), stored=()), place, "a slice of two dimensions of one"),
+            ("of-a-scalar", sliced(((0, 1),), stored=(), of=()), "it has slices, and a shape that has none", "a scalar with a slice"),
+            ("of-nothing", sliced(((0, 0),), stored=(), of=(0,)), "it has slices, and a shape that has none", "no elements, and a slice"),
+            ("other-type", sliced(*whole, part=entry(3, [2], 0, 8)), "a slice has another type, or another shape than its place", "slices of i32 of a variable of f32"),
+            ("other-shape", sliced(*whole, part=entry(F32, [3], 0, 12)), "a slice has another type, or another shape than its place", "slices of 3 elements at places of 2"),
+            ("sliced-slice", sliced(*whole, part=entry(F32, [2], 0, 0, slices=[((0, 2),)])), "a slice has another type, or another shape than its place", "slices with slices"),
+            ("cells", sliced(*diagonal, stored=diagonal, of=(102,) * 3), "its slices cut it into more than 2^20 cells", "102 slices along a diagonal")):
+        yield f"slices-{name}", raw, *(broken, "TB6", "tensorflow-slices", text), what, {"object": "w", "external": False, "data": None}
+    yield "slices-size", sliced(*whole, part=entry(F32, [2], 0, 4)), *(broken, "D1", "length", "2 elements of f32 are 8 bytes, and it has 4"), "slices of 4 bytes in place of 8", {"object": "w", "component": "0,2"}
+    yield "slices-cut", table([(b"", header()), (tables.slice_key("w", [(0, 4)]), b"\x08" + b"\xff" * 10 + b"\1"), (b"w", entry(F32, [4], 0, 0, slices=[((0, 4),)]))]), "open_error", *("PB1", "protobuf-varint", "byte 1: a varint of more than 64 bits"), "the entry of a slice has a number of more than 64 bits"
     yield "endianness-2", table([(b"", header(endianness=2)), (b"w", values()[2])]), *("lists_but_no_dense", "L8", "byte-order", "byte order 'unknown' is not known"), "endianness 2", {"object": "w", "data": ONES}
     yield "ok-no-digest", index(w=entry(F32, [4], 0, 16)), *("ok", None, None, None), "no checksum", {"object": "w"}
     yield "ok-fields-twice", index(w=b"\x08\x02" + entry(F32, [2], 0, 4) + tables.message(2, tables.shape_of([2])) + tables.number(5, 16) + b"\x52\x01x"), *("ok", None, None, None), "fields that stand twice, and an unknown one", {"object": "w"}
@@ -205,7 +260,7 @@ def write_hostile():
             (folder / f"{name}.data-00000-of-00001").write_bytes(data)
         case = {"file": f"{name}.index", "expect": expect, "number": number, "finding": finding, "message": message, "object": None, "rule": what,
                 "size": len(raw), "sha256": sha256(raw), **more}
-        found.append(case if expect == "open_error" else {**case, "external": True})
+        found.append(case if expect == "open_error" else {"external": True, **case})
     (folder / "cases.json").write_text("[\n" + ",\n".join(json.dumps(row) for row in found) + "\n]\n")
 
 

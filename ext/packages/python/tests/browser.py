@@ -127,11 +127,11 @@ def command(tmp_path_factory):
 def look(command, widths=WIDTHS, schemes=SCHEMES, shots=()):
     collection(command.directory / "golden")
     with Server(command, "golden", "--db", "golden.db") as server:
-        _, _, models = server.get("/-/ztensor/golden/models?q=step")
+        _, _, models = server.get("/-/ztensor/golden/models?path=runs/step")
         steps = sorted(int(n) for n in re.findall(r"/model/(\d+)\"", models))
         _, _, model = server.get(f"/-/ztensor/golden/model/{steps[0]}")
         tensor = re.search(r'href="[^"]*(/model/\d+/\d+)">layers\.3\.attn\.q<', model)[1]
-        pages = {"overview": "", "models": "/models?order=largest", "model": f"/model/{steps[0]}", "tensor": tensor,
+        pages = {"overview": "", "models": "/models?sort=-bytes", "model": f"/model/{steps[0]}", "tensor": tensor,
                  "compare": f"/compare?a={steps[0]}&b={steps[1]}", "duplicates": "/duplicates"}
         said = command.python_code(LOOK, json.dumps([server.host + "/-/ztensor/golden", shutil.which("chromium"), widths, schemes,
                                                      [(scheme, width, pages[name], str(SCREENSHOTS / name)) for scheme, width, name in shots]]))

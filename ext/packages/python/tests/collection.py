@@ -96,7 +96,7 @@ def llama(name="tiny-llama", layers=LAYERS, inner=INNER):
     tensors = {"model.embed_tokens.weight": values(name + "embed", VOCABULARY, HIDDEN)}
     for i in range(layers):
         tensors |= _layer(f"model.layers.{i}.", f"{name}{i}", inner)
-    return tensors | {"model.norm.weight": 1 + values(name + "norm", HIDDEN), "lm_head.weight": values(name + "head", VOCABULARY, HIDDEN)}
+    return tensors | {"model.norm.weight": rounded(1 + values(name + "norm", HIDDEN)), "lm_head.weight": values(name + "head", VOCABULARY, HIDDEN)}
 
 
 def _layer(at, seed, inner):

@@ -1,9 +1,11 @@
 """The command as it is in the source tree, in an environment that has what it needs; and tensor files to ask it about."""
 import json
 import os
+import pty
 import signal
 import subprocess
 import urllib.error
+import urllib.parse
 import urllib.request
 
 from conftest import ROOT, environment
@@ -18,7 +20,8 @@ class Command:
     def __init__(self, directory, more=(), name="command"):
         self.python = environment(name, *PACKAGES, *more).python
         self.directory = directory
-        self.variables = {**os.environ, "PYTHONPATH": str(SOURCES), "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"}
+        self.variables = {**os.environ, "PYTHONPATH": str(SOURCES), "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8",
+                          "XDG_STATE_HOME": str(directory / "state"), "XDG_CACHE_HOME": str(directory / "cache")}
 
     def words(self, arguments):
         return [self.python, "-m", "ztensor_sqlite", *map(os.fsencode, map(str, arguments))]
@@ -48,11 +51,30 @@ class Command:
         return done.stdout
 
 
+def on_terminal(command, *arguments, status=0):
+    """The lines that a command prints on a terminal."""
+    master, slave = pty.openpty()
+    done = subprocess.Popen(command.words(arguments), stdout=slave, stderr=slave, cwd=command.directory, env=command.variables)
+    os.close(slave)
+    said = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:   # What Linux says at the end
+            break
+        if not part:
+            break
+        said += part
+    os.close(master)
+    assert done.wait(60) == status, said
+    return said.decode().split("\r\n")
+
+
 class Server:
     """`serve`, until the end of a with statement."""
 
-    def __init__(self, command, *arguments):
-        self.log = command.directory / "log"
+    def __init__(self, command, *arguments, log=None):
+        self.log = log or command.directory / "log"
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(command.words(["serve", *arguments, "--port", "0"]), stdout=subprocess.PIPE, stderr=log,
                                             text=True, cwd=command.directory, env=command.variables)
@@ -74,7 +96,15 @@ class Server:
 
     def get(self, address, **headers):
         """(status, headers, text)"""
-        request = urllib.request.Request(address if address.startswith("http") else self.host + address, headers=headers)
+        return self._ask(address, None, headers)
+
+    def post(self, address, fields, **headers):
+        """Send a form as a browser does, from one of the server's own pages."""
+        headers = {"Origin": self.host, "Content-Type": "application/x-www-form-urlencoded", **headers}
+        return self._ask(address, urllib.parse.urlencode(fields).encode(), {key: value for key, value in headers.items() if value is not None})
+
+    def _ask(self, address, data, headers):
+        request = urllib.request.Request(address if address.startswith("http") else self.host + address, data, headers)
         try:
             with urllib.request.urlopen(request, timeout=20) as answer:
                 return answer.status, answer.headers, answer.read().decode()

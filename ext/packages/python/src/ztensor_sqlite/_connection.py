@@ -67,7 +67,7 @@ def load(conn: Any, files: bool = True, write: bool = False, remote: bool = Fals
     """Load the extension into a connection of sqlite3, apsw or SQLAlchemy. A second call changes nothing, or adds.
 
     For an SQLAlchemy engine, it is loaded into every connection of the pool: into those that are there when they are next
-    checked out, and into each one that is opened later. Whether that is possible is tried at once.
+    checked out, and into each later one. Whether that is possible is tried at once.
 
     files=False: the tables and functions take only BLOBs, and no path is opened. Use it if the SQL is not trusted.
     write=True: there is also the table zt_writer, which writes files.

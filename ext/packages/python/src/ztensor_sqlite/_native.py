@@ -58,7 +58,7 @@ def _point(made: Binding, kind: int, data: bytes) -> bytes:
 
 
 def source_value(source: Any) -> str | bytes | None:
-    """What SQL takes for a source: text of a path, pattern or URL, bytes of a file, or a JSON array for a list of sources."""
+    """A source as SQL takes it: text of a path, pattern or URL, bytes of a file, or a JSON array for a list of sources."""
     import json
 
     if source is None or isinstance(source, bytes):

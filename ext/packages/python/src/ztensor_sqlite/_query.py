@@ -65,7 +65,7 @@ def _plain(value: Any) -> Any:
 
 
 class Query:
-    """What query() returns. Iteration gives tuples of Python's values; each asking runs the query again.
+    """The result of query(). Iteration gives tuples of Python's values; each asking runs the query again.
 
     It has Arrow's C stream interface (`__arrow_c_stream__`): pyarrow.table(q), polars.DataFrame(q) and DuckDB read it as it is.
     """

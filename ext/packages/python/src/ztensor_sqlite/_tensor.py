@@ -21,7 +21,7 @@ PACKED = {"i4": ("i8", 0x0f), "u4": ("u8", 0x0f), "i2": ("i8", 0x03), "u2": ("u8
 
 
 class Facts(NamedTuple):
-    """What zt_objects says of a tensor. `shape` is None if the file does not tell."""
+    """A tensor's row of zt_objects. `shape` is None if the file does not tell."""
     path: str | None
     object: str
     format: str
@@ -200,7 +200,7 @@ def tensors(source: Any, *, connection: Any = None, remote: bool = False) -> Ten
 
 
 class Tensors(Mapping[str, "Tensor"]):
-    """What tensors() returns. The files' directories of tensors are read at once, values on demand. KeyError: there is no such
+    """The result of tensors(). The files' directories of tensors are read at once, values on demand. KeyError: there is no such
     tensor; the message names the one that was probably meant."""
 
     def __init__(self, source: Any, connection: Any, remote: bool) -> None:
@@ -324,7 +324,7 @@ class Tensor:
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def __getitem__(self, index: Any) -> Any:
-        """An array of the chosen elements. Of a slice or an integer for the first dimension only those rows are read."""
+        """An array of the chosen elements. A slice or an integer for the first dimension reads only those rows."""
         first, *others = index if isinstance(index, tuple) and index else (index,)
         if isinstance(first, slice) and first.step in (None, 1) and self.shape:
             return self.numpy(rows=first)[(slice(None), *others)]

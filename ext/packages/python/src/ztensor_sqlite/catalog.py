@@ -24,6 +24,12 @@ def must_be(session, path, schema="main"):
         raise Trouble(f"{path}: this is no catalog")
 
 
+def application_of(path):
+    """The application_id of a database. Its file is only read, and nothing beside it is written."""
+    with open(path, "rb") as file:
+        return int.from_bytes(file.read(72)[68:], "big")   # As SQLite's file format says
+
+
 def is_of_another(path):
     """Whether there is a database with tables that is not a catalog. catalog.sql itself refuses one with an application_id."""
     if path == ":memory:" or not os.path.exists(path) or not is_database(path):

@@ -39,18 +39,6 @@ COMPARED = """CASE WHEN c.equal + c.nans < c.elements THEN 'changed'
             ELSE min(4.0, c.rmse / max(c.l2, c.other_l2) * (c.rmse / max(c.l2, c.other_l2)) * (c.elements - c.nans)) END AS square,
        c.error"""
 
-DIFF = """SELECT *
-FROM (SELECT a.object, {compared}, a.type AS before, b.type AS after, a.shape, b.shape AS other_shape
-      FROM zt_objects({a}) AS a CROSS JOIN zt_objects({b}) AS b ON b.object = a.object
-           CROSS JOIN zt_compare({a}, a.object, {b}, a.object) AS c
-      UNION ALL
-      SELECT object, 'removed', elements, NULL, NULL, NULL, NULL, NULL, NULL, NULL, type, NULL, shape, NULL
-      FROM zt_objects({a}) WHERE object NOT IN (SELECT object FROM zt_objects({b}))
-      UNION ALL
-      SELECT object, 'added', elements, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, type, NULL, shape
-      FROM zt_objects({b}) WHERE object NOT IN (SELECT object FROM zt_objects({a})))
-ORDER BY change = 'same', square IS NOT NULL, square DESC, object"""
-
 STATISTICS = """INSERT OR REPLACE INTO statistic(file, name, elements, zeros, nans, infs, min, max, mean, std, l2, bins, error)
 SELECT f.id, n.id, s.elements, s.zeros, s.nans, s.infs, s.min, s.max, s.mean, s.std, s.l2,
        CASE WHEN s.error IS NULL AND s.min IS NOT NULL
@@ -58,11 +46,11 @@ SELECT f.id, n.id, s.elements, s.zeros, s.nans, s.infs, s.min, s.max, s.mean, s.
 FROM file AS f CROSS JOIN zt_stats(f.path, 'skip') AS s CROSS JOIN name AS n ON n.name = s.object
 WHERE f.id IN ({files}) AND s.path = f.path"""
 
-DISTANCES = """INSERT OR REPLACE INTO distance(a, b, name, change, elements, equal, nans, rmse, max_abs, cosine, square, error)
+DISTANCES = """INSERT OR REPLACE INTO {into}(a, b, name, change, elements, equal, nans, rmse, max_abs, cosine, square, error)
 SELECT {low}, {high}, n.id, {compared}
 FROM file AS f CROSS JOIN file AS g CROSS JOIN zt_objects(f.path) AS a CROSS JOIN zt_objects(g.path) AS b ON b.object = a.object
      CROSS JOIN zt_compare(f.path, a.object, g.path, a.object) AS c CROSS JOIN name AS n ON n.name = a.object
-WHERE f.id = {low} AND g.id = {high} AND a.path = f.path AND b.path = g.path"""
+WHERE f.id = {low} AND g.id = {high} AND a.path = f.path AND b.path = g.path{told}"""
 
 # The extension reports a missing file as an error, unless its name is a pattern.
 GONE = """SELECT f.path FROM file AS f
@@ -77,22 +65,12 @@ WHERE next IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pair AS p WHERE p.a = min(n
 ORDER BY 1, 2"""
 
 
-def diff(session, before, after):
-    """Rows of DIFF: the tensors of two files, the most distant first."""
-    a, b = quote(before), quote(after)
-    rows = session.run(DIFF.format(a=a, b=b, compared=_compared(a, b)))
-    if any(row[1] == "incomparable" for row in rows) and _are_identical(session, *(
-            session.value(f"SELECT path FROM zt_files({source})") for source in (a, b))):
-        return [(row[0], "same", *row[2:]) for row in rows]
-    return rows
-
-
-def _compared(before, after):
+def compared(before, after):
     """COMPARED for two files, each as SQL names it."""
     return COMPARED.format(components=COMPONENTS.format(path=before), other_components=COMPONENTS.format(path=after))
 
 
-def _are_identical(session, before, after):
+def are_identical(session, before, after):
     """Whether two local files have the same bytes, and no tensor has its own elsewhere."""
     return os.path.exists(before) and os.path.exists(after) and filecmp.cmp(before, after, shallow=False) \
         and not session.value(f"SELECT count(shard) FROM zt_components({quote(before)}, 'skip')")
@@ -150,14 +128,20 @@ def _unmeasured(session, file, error):
 def compare(session, pairs):
     """Save the distances of pairs of files in the catalog. A pair is two file numbers, the smaller one first."""
     for low, high in pairs:
-        for path, in session.run(GONE.format(low=low, high=high)):
-            raise Trouble(f"ztensor: {path}: there is no such file")
-        session.run(DISTANCES.format(low=low, high=high, compared=_compared("f.path", "g.path")))
-        left = f"a = {low} AND b = {high} AND change = 'incomparable'"
-        if session.value(f"SELECT EXISTS (SELECT 1 FROM distance WHERE {left})") and _are_identical(session, *(
-                session.value(f"SELECT path FROM file WHERE id = {file}") for file in (low, high))):
-            session.run(f"UPDATE distance SET change = 'same' WHERE {left}")
+        compute(session, low, high, "distance")
         session.run(f"INSERT OR REPLACE INTO pair(a, b, at) VALUES ({low}, {high}, strftime('%s', 'now'))")
+
+
+def compute(session, low, high, into, told=None):
+    """Put the distances of two files into a table like `distance`. The tables file and name have the paths and the names. A function of SQL is
+    told the number of the name of each tensor that has been compared."""
+    for path, in session.run(GONE.format(low=low, high=high)):
+        raise Trouble(f"ztensor: {path}: there is no such file")
+    session.run(DISTANCES.format(into=into, told=f" AND {told}(n.id)" if told else "", low=low, high=high, compared=compared("f.path", "g.path")))
+    left = f"a = {low} AND b = {high} AND change = 'incomparable'"
+    if session.value(f"SELECT EXISTS (SELECT 1 FROM {into} WHERE {left})") and are_identical(session, *(
+            session.value(f"SELECT path FROM file WHERE id = {file}") for file in (low, high))):
+        session.run(f"UPDATE {into} SET change = 'same' WHERE {left}")
 
 
 def _uncompared(session, pair, error):

@@ -1,11 +1,16 @@
-"""Writes a tensor to a numpy file."""
+"""Writes a tensor to a numpy file, or to stdout."""
 import json
 import os
 import stat
 import sys
 import tempfile
 
+from .dtypes import canonical, similar
+from .names import find
+from .output import Progress, plain
 from .session import Trouble, quote
+
+STDOUT = "-"
 
 # What zt_dense() is asked for, and what numpy calls it. numpy lacks the types that have another name on the left: theirs has all of
 # their values.
@@ -28,46 +33,50 @@ def header(dtype, shape):
     return b"\x93NUMPY" + version + len(fields).to_bytes(width, "little") + fields.encode("latin-1")
 
 
-def export(session, source, name, out, dtype):
-    """Write a tensor's values to `out`. The file appears when it is complete."""
-    where = f"FROM zt_objects({quote(source)}) WHERE object = {quote(name)}"
-    found = session.run(f"SELECT path, format, type, shape {where} LIMIT 2")
-    if not found:
-        session.run(f"SELECT zt_dense({quote(source)}, {quote(name)}, 'f32', 0, 0)")   # Its error says what there is in place of it
-        raise Trouble(f"{source}: there is no tensor '{name}'")
-    if len(found) > 1:
-        raise Trouble(f"{source}: more than one tensor has the name '{name}': name one file")
-    path, layout, own, shape = found[0]
+def export(session, source, name, out, dtype, progress=Progress):
+    """Write the values of a source's only tensor of this name to the file `out`, or to stdout. The file appears when it is complete."""
+    if out == STDOUT and sys.stdout.isatty():
+        raise Trouble("-: stdout is a terminal; a tensor's bytes go into a pipe or a file")
+    path, layout, own, shape = find(session, source, name)
     if shape is None:
         raise Trouble(f"{path}: object '{name}': its shape is not known")
     shape = json.loads(shape)
     dtype = _numpy_dtype(path, name, layout, own, dtype)
-    if os.path.exists(out) and os.path.exists(path) and os.path.samefile(path, out):
+    if out != STDOUT and os.path.exists(out) and os.path.exists(path) and os.path.samefile(path, out):
         raise Trouble(f"{out}: this is the file that the tensor is in")
-    _write(out, header(dtype, shape), _slices(session, path, name, shape, dtype))
+    with progress(name, _size_of(shape, dtype), unit="bytes", delay=0.5) as bar:
+        _write(out, header(dtype, shape), _slices(session, path, name, shape, dtype, bar))
     return dtype, shape
 
 
 def _numpy_dtype(path, name, layout, own, dtype):
     if dtype:
-        if dtype not in DTYPES:
+        known = canonical(dtype)
+        if known is None:
+            raise Trouble(f"--dtype: {similar(dtype, DTYPES)}")
+        if known not in DTYPES:
             raise Trouble(f"'{dtype}' is no dtype of numpy: {', '.join(DTYPES)}")
-        return dtype
+        return known
     stored = layout in ("dense", "sparse_csr", "sparse_coo")
     dtype = own if stored and own in DTYPES else WIDER.get(own, "f32") if stored else "f32"
     if stored and dtype != own:
-        print(f"{path}: object '{name}': numpy has no {own}: written as {dtype}", file=sys.stderr)
+        print(plain(f"{path}: object '{name}': numpy has no {own}: written as {dtype}"), file=sys.stderr)
     return dtype
 
 
-def _slices(session, path, name, shape, dtype):
+def _size_of(shape, dtype):
+    size = item_size(dtype)
+    for n in shape:
+        size *= n
+    return size
+
+
+def _slices(session, path, name, shape, dtype, bar):
     call = f"{quote(path)}, {quote(name)}, {quote(dtype)}"
     if not shape:
         yield session.value(f"SELECT zt_dense({call})")
         return
-    row = item_size(dtype)
-    for n in shape[1:]:
-        row *= n
+    row = _size_of(shape[1:], dtype)
     step = max(1, SLICE // row) if row else max(1, shape[0])
     for first in range(0, shape[0], step):
         count = min(step, shape[0] - first)
@@ -75,12 +84,16 @@ def _slices(session, path, name, shape, dtype):
         if len(data) != row * count:
             raise Trouble(f"{path}: object '{name}': {len(data)} bytes where {row * count} should be: the file was changed meanwhile")
         yield data
+        bar.advance(len(data))
 
 
 def _write(out, head, parts):
     """Replace a file, or the target of a link, by a complete file. Write directly into a device or a pipe."""
     try:
-        if _is_no_file(out):
+        if out == STDOUT:
+            _fill(sys.stdout.buffer, head, parts)
+            sys.stdout.flush()
+        elif _is_no_file(out):
             with open(out, "wb") as stream:
                 _fill(stream, head, parts)
         else:

@@ -1,11 +1,20 @@
-"""Rows as a table on a terminal, as tab-separated text elsewhere, or as JSON on request."""
+"""Rows as a table on a terminal, as tab-separated text elsewhere, or as JSON or CSV on request; and progress."""
 import json
 import math
 import os
 import sys
+import time
 
 # Kinds of columns besides text and numbers. They decide the form on a terminal and in JSON
-BYTES, JSON = "bytes", "json"
+BYTES, JSON, COUNTS, PATH, MESSAGE, SEVERITY, TEXT = "bytes", "json", "counts", "path", "message", "severity", "text"
+KINDS = {"path": PATH, "object": PATH, "module": PATH, "source": PATH, "catalog": PATH, "error": MESSAGE, "message": MESSAGE, "severity": SEVERITY}
+# Forms of rows besides a table on a terminal and tab-separated text elsewhere
+AS_JSON, AS_CSV = "json", "csv"
+
+COLOURS = {"error": "31", "warning": "33", "note": "2"}   # ANSI's
+GAP = "  "
+
+renamed = {}   # Paths that users have not written, such as those of copies of pipes, and their names
 
 
 def prepare():
@@ -28,8 +37,16 @@ def give_up():
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def as_named(text):
+    """The text with the names of files as users know them."""
+    for path, name in renamed.items():
+        text = text.replace(path, name)
+    return text
+
+
 def plain(text):
     """The text without characters that would move the cursor, colour the terminal or end the line."""
+    text = as_named(text)
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or "\udc80" <= c <= "\udcff" else c.encode("unicode_escape").decode() for c in text)
@@ -45,19 +62,28 @@ def size(number):
     return f"{number:.0f} {unit}" if unit == "B" else f"{number:.3g} {unit}" if number < 100 else f"{number:.0f} {unit}"
 
 
+def counted(number, noun):
+    """A number of things: 1 file, 2,000 files."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def word(value):
     """A value as tab-separated text, with all its digits."""
     if value is None:
         return ""
+    if isinstance(value, str):
+        return value if value.isprintable() and not renamed else plain(value)
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, dict):
+        return ", ".join(f"{plain(str(key))} {inner}" for key, inner in value.items())
     return plain(str(value))
 
 
 def json_text(value, kind=None):
     """A value in JSON. An infinity is written as SQLite's own functions do."""
-    if kind == JSON and isinstance(value, str):
-        return value
+    if isinstance(value, str):
+        return value if kind == JSON else json.dumps(as_named(value))
     if isinstance(value, float) and math.isinf(value):
         return "9.0e+999" if value > 0 else "-9.0e+999"
     if isinstance(value, bytes):
@@ -65,11 +91,13 @@ def json_text(value, kind=None):
     return json.dumps(value)
 
 
-def show(columns, rows, as_json=False):
+def show(columns, rows, form=None):
     """Print rows, and return how many. `columns` are names, or (name, kind)."""
-    columns = [(c, None) if isinstance(c, str) else c for c in columns]
-    if as_json:
+    columns = [(c, KINDS.get(c)) if isinstance(c, str) else c for c in columns]
+    if form == AS_JSON:
         return _show_json(columns, rows)
+    if form == AS_CSV:
+        return _show_csv(columns, rows)
     return _show_table(columns, rows) if sys.stdout.isatty() else _show_words(columns, rows)
 
 
@@ -83,6 +111,21 @@ def _show_json(columns, rows):
     return count
 
 
+def _show_csv(columns, rows):
+    """Lines of RFC 4180, also without rows. Its texts have no control characters: they are escaped as in a table."""
+    import csv
+
+    if os.linesep != "\n":
+        sys.stdout.reconfigure(newline="")
+    writer = csv.writer(sys.stdout, lineterminator="\r\n")
+    writer.writerow([name for name, _ in columns])
+    count = 0
+    for row in rows:
+        writer.writerow(map(word, row))
+        count += 1
+    return count
+
+
 def _show_words(columns, rows):
     count = 0
     for row in rows:
@@ -93,21 +136,142 @@ def _show_words(columns, rows):
     return count
 
 
+# ---- Tables on a terminal. Not rich's, which takes longer to import than to read a file
+
+# Columns of a terminal that a text keeps at least: at first, if numbers with fewer digits do not help, and if there are no columns to spare
+LEAST = {PATH: (16, 8, 4), MESSAGE: (32, 16, 8), TEXT: (12, 8, 4), JSON: (12, 8, 4), COUNTS: (12, 8, 4)}
+
+
 def _show_table(columns, rows):
     """A column that is empty in all rows is left out."""
     rows = list(rows)
     wanted = [i for i in range(len(columns)) if any(row[i] is not None for row in rows)]
     if not wanted:
         return len(rows)
-    # Not rich's table, which takes longer to import than to read a file
-    cells = [[_cell(row[i], columns[i][1]) for i in wanted] for row in rows]
-    names = [columns[i][0] for i in wanted]
-    right = [all(row[i] is None or isinstance(row[i], (int, float)) for row in rows) for i in wanted]
-    widths = [max(map(cell_width, column)) for column in zip(names, *cells)]
-    for line in (names, ["─" * width for width in widths], *cells):
-        padded = (" " * (width - cell_width(cell)) for cell, width in zip(line, widths))
-        print("  ".join(pad + cell if flush else cell + pad for cell, pad, flush in zip(line, padded, right)).rstrip())
-    return len(rows)
+    columns, rows = [columns[i] for i in wanted], [[row[i] for i in wanted] for row in rows]
+    _shorten_errors(columns, rows)
+    cells, widths, hidden = _fitted(columns, rows, terminal_width())
+    shown = [i for i in range(len(columns)) if i not in hidden]
+    right = [all(row[i] is None or isinstance(row[i], (int, float)) for row in rows) for i in shown]
+    columns = [columns[i] for i in shown]
+    names = [name for name, _ in columns]
+    for line in (names, ["─" * width for width in widths]):
+        _print_line(line, widths, right, columns, is_head=True)
+    for line in cells:
+        _print_line(line, widths, right, columns)
+    if hidden:
+        print(f"({counted(len(hidden), 'column')} more: --json)")
+    return len(cells)
+
+
+def _shorten_errors(columns, rows):
+    """Take the path out of errors that stand beside it."""
+    names = [name for name, _ in columns]
+    if "path" in names and "error" in names:
+        path, error = names.index("path"), names.index("error")
+        for row in rows:
+            if row[error] and row[path]:
+                row[error] = row[error].removeprefix("ztensor: ").removeprefix(row[path] + ": ")
+
+
+def _fitted(columns, rows, width):
+    """Cells that are no wider than the terminal, where that is possible; their widths; and the columns that are left out."""
+    digits, hidden = 6, set()
+    while True:
+        shown = [i for i in range(len(columns)) if i not in hidden]
+        cells = [[_cell(row[i], columns[i][1], digits) for i in shown] for row in rows]
+        natural = [max(map(cell_width, column)) for column in zip([columns[i][0] for i in shown], *cells)]
+        kinds = [None if all(isinstance(row[i], (int, float, type(None))) for row in rows) else columns[i][1] or TEXT for i in shown]
+        room = width - len(GAP) * (len(shown) - 1)
+        widths = _shrunk(natural, kinds, room, (0,) if digits == 6 else (0, 1))
+        if widths:
+            break
+        if digits == 6:
+            digits = 4
+            continue
+        last = max((i for i in shown[1:] if columns[i][1] not in (PATH, MESSAGE, SEVERITY)), default=None)
+        if last is None:
+            widths = _shrunk(natural, kinds, room, (2,)) or natural
+            break
+        hidden.add(last)
+    for line in cells:
+        for k, i in enumerate(shown):
+            if columns[i][1] != MESSAGE:
+                line[k] = _shortened(line[k], widths[k])
+    return cells, widths, hidden
+
+
+def _shrunk(natural, kinds, room, steps):
+    """Widths of columns that take this room at most, with the first of these steps of LEAST that makes it possible, or None."""
+    for step in steps:
+        widths = list(natural)
+        least = [min(w, LEAST[kind][step]) if kind in LEAST else w for w, kind in zip(natural, kinds)]
+        while sum(widths) > room:
+            i = max(range(len(widths)), key=lambda i: widths[i] - least[i])
+            if widths[i] == least[i]:
+                break
+            widths[i] -= 1
+        else:
+            return widths
+    return None
+
+
+def _print_line(line, widths, right, columns, is_head=False):
+    """A row, whose messages may take several lines."""
+    parts = [_wrapped(cell, width) if kind == MESSAGE else [cell] for cell, width, (_, kind) in zip(line, widths, columns)]
+    colours = [None if is_head else cell if kind == SEVERITY else name for cell, (name, kind) in zip(line, columns)]
+    for n in range(max(map(len, parts))):
+        cells = [part[n] if n < len(part) else "" for part in parts]
+        padded = [" " * (width - cell_width(cell)) for cell, width in zip(cells, widths)]
+        cells = [coloured(cell, colour) for cell, colour in zip(cells, colours)]
+        print(GAP.join(pad + cell if flush else cell + pad for cell, pad, flush in zip(cells, padded, right)).rstrip())
+
+
+def _shortened(text, width):
+    """The text with `…` in place of its middle, if it is wider. Its end says more than its beginning: it keeps two thirds."""
+    if cell_width(text) <= width:
+        return text
+    end = (width - 1) * 2 // 3
+    return _first(text, width - 1 - end) + "…" + _first(text[::-1], end)[::-1]
+
+
+def _first(text, width):
+    while cell_width(text) > width:
+        text = text[:min(len(text) - 1, width)]
+    return text
+
+
+def _wrapped(text, width):
+    """Lines of a text, each no wider than that."""
+    if cell_width(text) <= width:
+        return [text]
+    lines, line = [], ""
+    for piece in text.split(" "):
+        if line and cell_width(line) + 1 + cell_width(piece) > width:
+            lines.append(line)
+            line = ""
+        line = f"{line} {piece}" if line else piece
+        while cell_width(line) > width:
+            lines.append(_first(line, width))
+            line = line[len(lines[-1]):]
+    return [*lines, line] if line else lines
+
+
+def terminal_width():
+    from shutil import get_terminal_size
+
+    return max(get_terminal_size((80, 24)).columns, 20)
+
+
+def coloured(text, severity, stream=None):
+    """The text in the colour of a severity, on a terminal that has not been asked to stay plain (https://no-color.org)."""
+    if severity not in COLOURS or not text or not _has_colours(stream or sys.stdout):
+        return text
+    return f"\x1b[{COLOURS[severity]}m{text}\x1b[0m"
+
+
+def _has_colours(stream):
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def cell_width(text):
@@ -119,38 +283,82 @@ def cell_width(text):
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def _cell(value, kind):
+def _cell(value, kind, digits=6):
     if kind == BYTES and isinstance(value, int):
         return size(value)
-    return f"{value:.6g}" if isinstance(value, float) else word(value)
+    return f"{value:.{digits}g}" if isinstance(value, float) else word(value)
 
+
+# ---- Progress
 
 class Progress:
-    """A bar on a terminal, nothing elsewhere."""
+    """A bar on a terminal, nothing elsewhere. It counts files, or bytes.
 
-    def __init__(self, what, total=None):
-        self.bar = None
+    Within a statement of `session`, the bar also shows how many bytes have been read since it began: the extension lets the
+    connection's progress handler run while it reads, even within one tensor.
+    """
+    STEPS = 5000   # Instructions of SQLite's machine; the extension's own statement for the handler has some 7,000
+
+    def __init__(self, what, total=None, session=None, unit="files", delay=0.0):
+        self.what, self.count, self.unit, self.delay = what, total, unit, delay
         self.is_seen = sys.stderr.isatty()
-        if self.is_seen:
-            from rich import console, progress
-
-            self.bar = progress.Progress(progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn(),
-                                         progress.TimeRemainingColumn(), console=console.Console(stderr=True), transient=True)
-            self.task = self.bar.add_task(what, total=total)
+        self.connection = session.connection if session and self.is_seen else None
+        self.bar, self.done, self.begun, self.read = None, 0, time.monotonic(), _bytes_read()
 
     def __enter__(self):
-        if self.bar:
-            self.bar.start()
+        if self.connection:
+            self.connection.set_progress_handler(self._look, self.STEPS)
+        if not self.delay:
+            self._tell()
         return self
 
     def __exit__(self, *error):
+        if self.connection:
+            self.connection.set_progress_handler(None, self.STEPS)
         if self.bar:
             self.bar.stop()
 
     def total(self, count):
-        if self.bar:
-            self.bar.update(self.task, total=count)
+        self.count = count
+        self._tell()
 
     def advance(self, count=1):
-        if self.bar:
-            self.bar.advance(self.task, count)
+        self.done += count
+        self._tell()
+
+    def _look(self):
+        """The connection's progress handler. SQLite goes on."""
+        self._tell()
+        return 0
+
+    def _tell(self):
+        if not self.is_seen or time.monotonic() - self.begun < self.delay:
+            return
+        if not self.bar:
+            self._begin()
+        read = _bytes_read() - self.read if self.connection else 0
+        done = max(self.done, min(read, self.count or 0)) if self.unit == "bytes" else self.done
+        self.bar.update(self.task, total=self.count, completed=done, amount=self._amount(done, read))
+
+    def _amount(self, done, read):
+        if self.unit == "bytes":
+            return size(done or read) + (f"/{size(self.count)}" if self.count else "")
+        return f"{done}/{'?' if self.count is None else self.count}" + (f", {size(read)}" if read else "")
+
+    def _begin(self):
+        from rich import console, progress
+
+        self.bar = progress.Progress(progress.TextColumn("{task.description}", markup=False), progress.BarColumn(),
+                                     progress.TextColumn("{task.fields[amount]}", markup=False), progress.TimeRemainingColumn(),
+                                     console=console.Console(stderr=True), transient=True)
+        self.task = self.bar.add_task(plain(self.what), total=self.count, amount="")
+        self.bar.start()
+
+
+def _bytes_read():
+    """How many bytes this process has read, as far as the system tells: Linux does."""
+    try:
+        with open("/proc/self/io", "rb") as file:
+            return int(file.readline().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0

@@ -11,24 +11,29 @@ class Trouble(Exception):
 
 
 def quote(value):
-    """A value as SQL writes it. Text that is not UTF-8, such as some paths, is written as its bytes."""
+    """A value as SQL writes it. Text that is not UTF-8, such as some paths, or has U+0000 in it, is written as its bytes."""
     if value is None:
         return "NULL"
     if isinstance(value, int):
         return str(value)
     try:
         value.encode()
+        is_plain = "\0" not in value
     except UnicodeEncodeError:
+        is_plain = False
+    if not is_plain:
         return f"CAST(x'{os.fsencode(value).hex()}' AS TEXT)"
     return "'" + value.replace("'", "''") + "'"
 
 
 def is_database(path):
-    """Whether the file is an SQLite database."""
+    """Whether the path is of an SQLite database. Nothing is read from a pipe."""
     try:
+        if not os.path.isfile(path):
+            return False
         with open(path, "rb") as file:
             return file.read(16) == b"SQLite format 3\0"
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
@@ -38,13 +43,15 @@ class Session:
 
     remote = False   # Whether the command's sources may be remote
 
-    def __init__(self, database=":memory:", show=False):
+    def __init__(self, database=":memory:", show=False, write=False):
         self.show = show
         if database != ":memory:":
             self._say(f".open {_word(database)}")
         self._say(f".load {_word(os.path.splitext(loadable_path())[0])}{' sqlite3_ztensor_remote_init' if self.remote else ''}")
+        if write:
+            self._say(f".load {_word(os.path.splitext(loadable_path())[0])} sqlite3_ztensor_write_init")
         try:
-            self.connection = connect(database, remote=self.remote)
+            self.connection = connect(database, remote=self.remote, write=write)
         except LoadError:
             raise
         except Exception as error:   # Of sqlite3 or of apsw
@@ -92,6 +99,11 @@ class Session:
         """The first value of the only row."""
         ((value, *_),) = self.run(sql)
         return value
+
+    def bound(self, sql, *values):
+        """All rows of a statement with values that are too long to be written into it."""
+        self._say(f"-- {sql}   -- with values of {', '.join(str(len(value)) for value in values)} bytes")
+        return list(self.connection.execute(sql, values))
 
     def script(self, path):
         """Run the statements of a file. Its parameters are NULL."""

@@ -210,9 +210,8 @@ def test_the_types_are_right_for_mypy(tmp_path):
     (tmp_path / "use.py").write_text("import pathlib\nimport ztensor_sqlite as z\nrows: list[tuple[object, ...]] = z.query('SELECT 1').rows()\n"
                                      "t: z.Tensors = z.tensors([pathlib.Path('a')])\nshape: tuple[int, ...] = t['w'].shape\n"
                                      "z.load(z.connect(), write=True)\nz.save('a.zt', {'w': 1})\n")
-    package = pathlib.Path(ztensor_sqlite.__file__).parent
-    own = [package / f"{name}.py" for name in ("__init__", "_connection", "_native", "_query", "_save", "_sqlalchemy", "_tensor")]
-    for paths in ([tmp_path / "use.py"], own):
-        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--follow-imports=silent", *paths],
+    modules = ("", "._connection", "._native", "._query", "._save", "._sqlalchemy", "._tensor")
+    for chosen in ([tmp_path / "use.py"], [word for module in modules for word in ("-m", f"ztensor_sqlite{module}")]):
+        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--follow-imports=silent", *chosen],
                               capture_output=True, text=True, cwd=tmp_path)
         assert done.returncode == 0, done.stdout

@@ -2,7 +2,12 @@
 import datetime
 import json
 
+from markupsafe import Markup, escape
+
 from ..output import plain, size
+
+
+PATH = 4096   # Longer paths are no file's
 
 
 def number(value):
@@ -40,21 +45,33 @@ def bytes_(value):
     return "–" if value is None else size(value)
 
 
+def _folder(root):
+    return root.rstrip("/").rpartition("/")[2]
+
+
+def _tops(roots):
+    """The directories that are not below others."""
+    return [root for root in roots if not any(root != other and root.startswith(other.rstrip("/") + "/") for other in roots)]
+
+
+def collection(roots):
+    """A name for a collection: its directory's. There is none for several directories."""
+    tops = _tops(roots)
+    return plain(_folder(tops[0])) if len(tops) == 1 else ""
+
+
 def shorter(roots):
     """A function that shortens paths: they start with the name of the collection's directory, unless another collection's
     directory has the same name."""
-    def name(root):
-        return root.rstrip("/").rpartition("/")[2]
-
-    tops = [root for root in roots if not any(root != other and root.startswith(other.rstrip("/") + "/") for other in roots)]
-    names = [name(root) for root in tops]
-    cut = [(root, len(root) - len(name(root))) for root in tops if name(root) and names.count(name(root)) == 1]
+    tops = _tops(roots)
+    names = [_folder(root) for root in tops]
+    cut = [(root, len(root) - len(_folder(root))) for root in tops if _folder(root) and names.count(_folder(root)) == 1]
 
     def short(path):
         for root, length in cut:
             if path.startswith(root + "/"):
-                return plain(path[length:])
-        return plain(path)
+                return shown(path[length:], PATH)
+        return shown(path, PATH)
     return short
 
 
@@ -70,8 +87,18 @@ def shown(value, most=400):
     return text if len(text) <= most else text[:most] + f" … ({len(text):,} characters)"
 
 
+def exact(value):
+    """A text for a field, which is sent back unchanged: characters that would move the text around it are references."""
+    return Markup("".join(str(escape(c)) if c.isprintable() else f"&#{ord(c)};" for c in str(value)))
+
+
+def lines(text):
+    """Text of several lines, each of which is plain."""
+    return "\n".join(plain(line) for line in text.split("\n"))
+
+
 def counts(text):
     return json.loads(text) if text else []
 
 
-FILTERS = {"number": number, "some": some, "brief": brief, "large": large, "bytes": bytes_, "when": when, "shown": shown, "plain": plain, "counts": counts}
+FILTERS = {"number": number, "some": some, "brief": brief, "large": large, "bytes": bytes_, "when": when, "shown": shown, "plain": plain, "exact": exact, "lines": lines, "counts": counts}

@@ -1,0 +1,140 @@
+"""`ztensor-sql ls`"""
+import click
+
+from .. import dtypes, output
+from ..sources import Source
+from . import options
+
+FILES = ["path", "container", "version", ("size", output.BYTES), "objects", ("stored_bytes", output.BYTES), "error"]
+LONG_FILES = ["path", "container", "version", ("size", output.BYTES), "modified", "objects", "parameters", ("stored_bytes", output.BYTES),
+              "bits_per_weight", ("dtypes", output.COUNTS), "error"]
+TENSORS = {"path": "path", "object": "object", "dtype": dtypes.LOGICAL, "shape": "shape", "elements": "elements", "stored_bytes": "stored_bytes"}
+LONG_TENSORS = {**TENSORS, "format": "format", "bits_per_weight": "round(8.0 * stored_bytes / nullif(elements, 0), 3)"}
+KINDS = {"shape": output.JSON, "stored_bytes": output.BYTES}
+
+
+@click.command("ls", short_help="List files, or the tensors of one file.")
+@options.SOURCES
+@click.option("-t", "--tensors", is_flag=True, help="List the tensors of all files instead of the files.")
+@click.option("-l", "--long", "is_long", is_flag=True, help="More columns: of files, the parameters, bits per weight and types.")
+@options.rows
+def command(sources, tensors, is_long, view):
+    """List files, or the tensors of one file. The last line, on stderr, has the totals.
+
+    --name and --dtype select tensors. With one of them, the tensors of all files are listed.
+    """
+    source = Source(*sources)
+    session = view.session()
+    missing = _of_an_index(session, source)
+    of_files = source.is_folder and not (tensors or view.is_selective)
+    single = not of_files and source.is_single(session)
+    if single or tensors or view.is_selective:
+        return _tensors(session, view, source, single, LONG_TENSORS if is_long else TENSORS) or missing
+    return (_long_files if is_long else _files)(session, view, source) or missing
+
+
+command.columns = [*TENSORS, *(column if isinstance(column, str) else column[0] for column in LONG_FILES)]
+
+
+def _of_an_index(session, source):
+    """Let an index (*.index.json) stand for its files. Say which are missing, and return the command's status."""
+    if not source.text.endswith(".json"):
+        return 0
+    from .. import models
+
+    return models.tell_missing(source.model(session)) if models.is_index(source.text) else 0
+
+
+class Totals:
+    """Sums over the tensors of a listing."""
+
+    def __init__(self):
+        self.files, self.tensors, self.parameters, self.bytes, self.dtypes = set(), 0, 0, 0, {}
+
+    def add(self, path, dtype, tensors, parameters, stored):
+        self.files.add(path)
+        self.tensors += tensors
+        self.parameters += parameters
+        self.bytes += stored
+        name = dtype or "no type"
+        self.dtypes[name] = self.dtypes.get(name, 0) + tensors
+
+    def __str__(self):
+        parts = [output.counted(len(self.files), "file"), output.counted(self.tensors, "tensor"), output.counted(self.parameters, "parameter"),
+                 output.size(self.bytes)]
+        if self.parameters:
+            parts.append(f"{bits(self.bytes, self.parameters):.6g} bits per weight")
+        return "; ".join(filter(None, [", ".join(parts), output.word(by_count(self.dtypes))]))
+
+
+def bits(stored, parameters):
+    return round(8 * stored / parameters, 3) if parameters else None
+
+
+def by_count(dtypes):
+    return dict(sorted(dtypes.items(), key=lambda item: (-item[1], item[0])))
+
+
+def number(value):
+    """An integer of SQL, which is text above 2^63."""
+    return int(value) if isinstance(value, int) or isinstance(value, str) and value.isdigit() else 0
+
+
+def _tensors(session, view, source, single, asked):
+    columns = [(name, KINDS[name]) if name in KINDS else name for name in asked]
+    skip = "" if single else ", 'skip'"
+    totals = Totals()
+
+    def counted():
+        for row in session.rows(f"SELECT {', '.join(asked.values())} FROM zt_objects({source.sql}{skip}) WHERE {view.condition()}"):
+            totals.add(row[0], row[2], 1, number(row[4]), number(row[5]))
+            yield row[1:] if single else row
+
+    rows = counted()
+    view.show(columns[1:] if single else columns, rows)
+    for _ in rows:   # Those that --top leaves out count, too
+        pass
+    if not totals.tensors:
+        view.must_match(session, source)
+    broken = 0 if single else options.unreadable(session, source, totals.files)
+    view.say(str(totals))
+    return int(broken > 0)
+
+
+def _files(session, view, source):
+    rows = session.run(f"SELECT path, container, version, size, objects, stored_bytes, error FROM zt_files({source.sql})")
+    if not rows:
+        source.refuse_empty()
+    view.show(FILES, rows)
+    broken = sum(row[-1] is not None for row in rows)
+    view.say(f"{output.counted(len(rows), 'file')}, {output.counted(sum(row[4] or 0 for row in rows), 'tensor')},"
+             f" {output.size(sum(row[5] or 0 for row in rows))}{_unreadable(broken)}")
+    return int(broken > 0)
+
+
+def _long_files(session, view, source):
+    files = session.run("SELECT path, container, version, size, strftime('%Y-%m-%d %H:%M:%S', mtime, 'unixepoch', 'localtime'), objects, stored_bytes,"
+                        f" error FROM zt_files({source.sql})")
+    if not files:
+        source.refuse_empty()
+    totals, found = Totals(), {}
+    for path, dtype, tensors, parameters, stored in session.rows(
+            f"SELECT path, {dtypes.LOGICAL}, count(*), total(elements), total(stored_bytes) FROM zt_objects({source.sql}, 'skip') GROUP BY 1, 2"):
+        totals.add(path, dtype, tensors, int(parameters), int(stored))
+        of = found.setdefault(path, Totals())
+        of.add(path, dtype, tensors, int(parameters), int(stored))
+    rows = []
+    for path, container, version, size, modified, objects, stored, error in files:
+        of = found.get(path, Totals())
+        known = error is None
+        rows.append((path, container, version, size, modified, objects, of.parameters if known else None, stored, bits(of.bytes, of.parameters),
+                     by_count(of.dtypes) if known else None, error))
+    totals.files = {row[0] for row in files}
+    view.show(LONG_FILES, rows)
+    broken = sum(row[-1] is not None for row in rows)
+    view.say(f"{totals}{_unreadable(broken)}")
+    return int(broken > 0)
+
+
+def _unreadable(broken):
+    return f"; {broken} unreadable" if broken else ""
