@@ -283,6 +283,12 @@ def test_export_of_what_numpy_lacks_says_so(command, tmp_path):
     assert np.load(tmp_path / "w.npy").tolist() == [1, -2] and np.load(tmp_path / "w.npy").dtype == np.int8
 
 
+def test_export_keeps_the_type_of_a_layout_that_numpy_lacks(command, tmp_path):
+    """MATLAB's sparse matrix is of f64, and some of its values are none of f32."""
+    command("export", GOLDEN / "matlab" / "golden" / "hand_sparse.mat", "spare", tmp_path / "a.npy")
+    assert b"'<f8'" in (tmp_path / "a.npy").read_bytes()[:100]
+
+
 def test_export_reads_large_tensors_a_part_at_a_time(command, tmp_path):
     values = np.arange(1 << 14, dtype="i4").reshape(1 << 7, 1 << 7)
     np.save(tmp_path / "in.npy", values)

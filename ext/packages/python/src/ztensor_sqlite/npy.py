@@ -5,6 +5,8 @@ import stat
 import sys
 import tempfile
 
+from ._connection import entry_points
+from ._native import Native, source_value
 from .dtypes import canonical, similar
 from .names import find
 from .output import Progress, plain
@@ -37,11 +39,11 @@ def export(session, source, name, out, dtype, progress=Progress):
     """Write the values of a source's only tensor of this name to the file `out`, or to stdout. The file appears when it is complete."""
     if out == STDOUT and sys.stdout.isatty():
         raise Trouble("-: stdout is a terminal; a tensor's bytes go into a pipe or a file")
-    path, layout, own, shape = find(session, source, name)
+    path, _, _, shape = find(session, source, name)
     if shape is None:
         raise Trouble(f"{path}: object '{name}': its shape is not known")
     shape = json.loads(shape)
-    dtype = _numpy_dtype(path, name, layout, own, dtype)
+    dtype = _numpy_dtype(session, path, name, dtype)
     if out != STDOUT and os.path.exists(out) and os.path.exists(path) and os.path.samefile(path, out):
         raise Trouble(f"{out}: this is the file that the tensor is in")
     with progress(name, _size_of(shape, dtype), unit="bytes", delay=0.5) as bar:
@@ -49,7 +51,7 @@ def export(session, source, name, out, dtype, progress=Progress):
     return dtype, shape
 
 
-def _numpy_dtype(path, name, layout, own, dtype):
+def _numpy_dtype(session, path, name, dtype):
     if dtype:
         known = canonical(dtype)
         if known is None:
@@ -57,9 +59,9 @@ def _numpy_dtype(path, name, layout, own, dtype):
         if known not in DTYPES:
             raise Trouble(f"'{dtype}' is no dtype of numpy: {', '.join(DTYPES)}")
         return known
-    stored = layout in ("dense", "sparse_csr", "sparse_coo")
-    dtype = own if stored and own in DTYPES else WIDER.get(own, "f32") if stored else "f32"
-    if stored and dtype != own:
+    own = Native(session.connection, entry_points(True, False, session.remote)).value_type(source_value(path), name)
+    dtype = own if own in DTYPES else WIDER.get(own, "f32")
+    if dtype != own:
         print(plain(f"{path}: object '{name}': numpy has no {own}: written as {dtype}"), file=sys.stderr)
     return dtype
 
