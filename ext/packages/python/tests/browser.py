@@ -1,5 +1,6 @@
 """The page in a browser: make test-browser. Some of each kind of page, at two widths, light and dark: nothing in the console, nothing fetched from
-elsewhere, nothing wider than the window, text that can be read, and everything that can be clicked reached by the Tab key.
+elsewhere, nothing wider than the window, a hint where a table is wider than its place, text that can be read, and everything that can be clicked
+reached by the Tab key.
 
 `python3 browser.py` makes the screenshots that the README shows, of the same collection.
 """
@@ -8,11 +9,12 @@ import os
 import pathlib
 import re
 import shutil
-import struct
 import sys
 
 import pytest
-from commanding import GOLDEN, Command, Server, floats, safetensors
+from commanding import Command, Server   # Before the collection, beside whose helpers is another conftest
+
+import collection   # isort: skip
 
 PLAYWRIGHT = "playwright==1.65.2"
 SCREENSHOTS = pathlib.Path(__file__).resolve().parent.parent / "screenshots"
@@ -24,7 +26,8 @@ LOOK = r"""
 import json, re, sys
 from playwright.sync_api import sync_playwright
 
-MOST = 8   # Addresses of one page, which are alike but for numbers and what is asked for
+MOST = 4   # Pages of a kind: addresses that are alike but for numbers
+STATE = re.compile(r"[?&]([a-z]+\.)?(sort|from)=")   # Of a table. Such pages are looked at, but the links in them have no end
 start, chromium, widths, schemes, shots = json.loads(sys.argv[1])
 
 CONTRAST = '''() => {
@@ -49,8 +52,12 @@ CONTRAST = '''() => {
   return [count, found]
 }'''
 LINKS = "[...document.querySelectorAll('a[href]')].map(a => a.href)"
-CLICKABLE = "[...document.querySelectorAll('a[href], button, input:not([type=hidden]), .scroll')].length"
-UNNAMED = '''[...document.querySelectorAll('a[href], button, input:not([type=hidden]), svg, [role=region]')].filter(e =>
+OPEN = "document.querySelectorAll('details').forEach(e => { e.open = true })"   # By hand they open one at a time
+CLICKABLE = '[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, summary, [tabindex=\'0\']")].filter(e => e.getClientRects().length).length'
+HINTS = '''[...document.querySelectorAll('.scroll')].filter(e => {
+  const hint = e.parentElement.querySelector('.hint'), seen = getComputedStyle(hint).visibility === 'visible' && hint.getBoundingClientRect().height > 10
+  return e.scrollWidth > e.clientWidth + 1 ? !seen : seen }).map(e => e.getAttribute('aria-label'))'''
+UNNAMED = '''[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, svg:not([aria-hidden=true]), [role=region]')].filter(e =>
   !(e.textContent.trim() || e.getAttribute('aria-label') || e.closest('label'))).map(e => e.outerHTML.slice(0, 100))'''
 
 with sync_playwright() as player:
@@ -65,21 +72,24 @@ with sync_playwright() as player:
             page.on("request", lambda request: None if request.url.startswith(("data:", start.partition("/-/")[0] + "/")) else wrong.append("asked: " + request.url))
             while left:
                 address = left.pop()
-                kind = re.sub(r"/[0-9]+", "/N", address.partition("?")[0])
+                kind = re.sub(r"[^/?&=]*[0-9][^/?&=]*", "N", re.sub(r"(sort|from)=[^&]*", r"\1=", address))
                 if address in seen or kinds.get(kind, 0) == MOST:
                     continue
                 seen.add(address)
                 kinds[kind] = kinds.get(kind, 0) + 1
                 response = page.goto(address)
+                page.evaluate(OPEN)
                 if response.status != 200:
                     wrong.append(f"status {response.status}")
                 if page.evaluate("document.documentElement.scrollWidth") > width:
                     wrong.append("wider than the window")
+                page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")   # Hints follow the layout
+                wrong += ["no hint, or one too many: " + label for label in page.evaluate(HINTS)]
                 texts, unreadable = page.evaluate(CONTRAST)
                 wrong += [f"hard to read: {text}: {how}" for text, how in unreadable]
                 wrong += ["without a name: " + html for html in page.evaluate(UNNAMED)]
                 keys, clickable = [], page.evaluate(CLICKABLE)
-                if len(seen) % 8 == 1:
+                if len(seen) % 8 == 1 and clickable < 800:
                     for _ in range(clickable):
                         page.keyboard.press("Tab")
                         keys.append(page.evaluate("document.activeElement === document.body ? null : [document.activeElement.outerHTML.slice(0, 200),"
@@ -90,7 +100,8 @@ with sync_playwright() as player:
                         wrong.append("more is reached by Tab than can be clicked")
                 print(json.dumps([scheme, width, address, texts, len(keys), wrong]))
                 wrong.clear()
-                left += [link.partition("#")[0] for link in page.evaluate(LINKS) if "/-/ztensor" in link and not re.search("[?&]as=", link)]
+                if not STATE.search(address):
+                    left += [link.partition("#")[0] for link in page.evaluate(LINKS) if "/-/ztensor" in link and "&as=" not in link and "?as=" not in link]
             for path, name in [shot[2:] for shot in shots if shot[:2] == [scheme, width]]:
                 page.goto(start + path)
                 page.set_viewport_size({"width": width, "height": 780})
@@ -100,40 +111,21 @@ with sync_playwright() as player:
 """
 
 
-def collection(at):
-    """Real golden files, and two checkpoints of one model, since golden files have a layer or two each."""
-    for name in ("gguf/golden", "gguf/converted", "safetensors/golden", "ztensor/golden/v1.2", "pytorch/golden", "onnx/golden", "npy/golden"):
-        for path in sorted((GOLDEN / name).iterdir()):
-            if path.suffix not in (".json", ".md", ".txt") and path.is_file():
-                (at / name).mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, at / name)
-    (at / "hostile").mkdir()
-    for path in sorted((GOLDEN / "gguf" / "hostile").glob("*.gguf"))[:6]:
-        shutil.copy(path, at / "hostile")
-    for step in range(3):
-        tensors = {}
-        for i in range(24):
-            for j, part in enumerate(("attn.q", "attn.k", "mlp.up")):
-                values = [((k * 2654435761 + i * 97 + j) % 1000 / 500 - 1) ** 3 * (1 + step * (i == 20) / 4) + step * i * j / 900 for k in range(64)]
-                tensors[f"layers.{i}.{part}"] = ("F32", [8, 8], struct.pack("<64f", *values))
-        os.utime(safetensors(at / "runs" / f"step-{step}.safetensors", {**tensors, "head": floats(*range(8))}, license="apache-2.0"), (1e9 + step, 1e9 + step))
-
-
 @pytest.fixture(scope="module")
 def command(tmp_path_factory):
     return Command(tmp_path_factory.mktemp("browser"), more=[PLAYWRIGHT], name="browser")
 
 
 def look(command, widths=WIDTHS, schemes=SCHEMES, shots=()):
-    collection(command.directory / "golden")
-    with Server(command, "golden", "--db", "golden.db") as server:
-        _, _, models = server.get("/-/ztensor/golden/models?path=runs/step")
-        steps = sorted(int(n) for n in re.findall(r"/model/(\d+)\"", models))
-        _, _, model = server.get(f"/-/ztensor/golden/model/{steps[0]}")
-        tensor = re.search(r'href="[^"]*(/model/\d+/\d+)">layers\.3\.attn\.q<', model)[1]
-        pages = {"overview": "", "models": "/models?sort=-bytes", "model": f"/model/{steps[0]}", "tensor": tensor,
-                 "compare": f"/compare?a={steps[0]}&b={steps[1]}", "duplicates": "/duplicates"}
-        said = command.python_code(LOOK, json.dumps([server.host + "/-/ztensor/golden", shutil.which("chromium"), widths, schemes,
+    collection.make(command.directory / "models", hole=False)
+    with Server(command, "models", "--db", "models.db") as server:
+        def number(path):
+            return int(re.search(r"/model/(\d+)\"", server.get(f"/-/ztensor/models/models?path={path}")[2])[1])
+
+        steps, quantized = [number(f"{collection.RUN}/step-{step}/model") for step in collection.STEPS[-2:]], number("gguf/tiny-llama-Q5_0")
+        tensor = re.search(r'href="[^"]*(/model/\d+/\d+)">blk\.0\.ffn_down\.weight<', server.get(f"/-/ztensor/models/model/{quantized}")[2])[1]
+        pages = {"overview": "", "tensor": tensor, "compare": f"/compare?a={steps[0]}&b={steps[1]}", "duplicates": "/duplicates"}
+        said = command.python_code(LOOK, json.dumps([server.host + "/-/ztensor/models", shutil.which("chromium"), widths, schemes,
                                                      [(scheme, width, pages[name], str(SCREENSHOTS / name)) for scheme, width, name in shots]]))
     return [json.loads(line) for line in said.splitlines()]
 
@@ -141,7 +133,7 @@ def look(command, widths=WIDTHS, schemes=SCHEMES, shots=()):
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_every_page(command, width, scheme):
-    shutil.rmtree(command.directory / "golden", ignore_errors=True)
+    shutil.rmtree(command.directory / "models", ignore_errors=True)
     found = look(command, [width], [scheme])
     assert [(address, wrong) for _, _, address, _, _, wrong in found if wrong] == []
     print(f"{width} {scheme}: {len(found)} pages, {sum(row[3] for row in found)} texts, {sum(row[4] for row in found)} stops of the Tab key")
