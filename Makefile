@@ -251,7 +251,7 @@ nightly:                            ## run all checks, which takes hours
 valgrind: all                       ## run the main paths of the SQL suite under valgrind, with leaks and bad reads as errors
 	@sh tests/valgrind.sh
 
-FUZZER = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+FUZZER = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 
 fuzz:                               ## fuzz each target for SECONDS=30
 	$(SIDE_BY_SIDE) -s B=build/fuzz CC=clang OPT="$(FUZZER)" $(FUZZ:tests/fuzz/%.c=build/fuzz/%)

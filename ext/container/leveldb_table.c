@@ -103,7 +103,7 @@ static bool leveldb_check(zt_leveldb *t, leveldb_handle h, const uint8_t *p){
   zt_digest_update(d, (zt_span){ p, (size_t)h.size+1 });
   found = zt_digest_number(d);
   zt_digest_close(d);
-  if( found==wanted ) return true;
+  if( ZT_TRUST_CHECKSUMS || found==wanted ) return true;
   zt_break(t->err, "LT3", "the block at %llu has the checksum %08x, and states %08x", h.offset,
            (unsigned)found, wanted);
   return false;

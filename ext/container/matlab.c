@@ -470,8 +470,8 @@ void zt_matlab_keep_values(zt_matlab_scan *s, zt_text description){
   zt_cbor_out o = { .err = s->err };
   size_t n;
   uint32_t at = 0;
+  zt_cbor_put_head(&o, ZT_CBOR_MAP, description.z!=NULL);
   if( description.z ){
-    zt_cbor_put_head(&o, ZT_CBOR_MAP, 1);
     zt_cbor_put_text(&o, ZT_TEXT("description"));
     zt_cbor_put_name(&o, (zt_span){ (const uint8_t*)description.z, description.n });
   }
@@ -480,7 +480,7 @@ void zt_matlab_keep_values(zt_matlab_scan *s, zt_text description){
   zt_cbor_put_items(&o, (zt_span){ s->values.p, s->values.n });
   zt_cbor_put_items(&o, (zt_span){ (const uint8_t*)"\xff", 1 });
   if( !s->err->rc && !zt_builder_keep(s->b, o.p, o.n, &at) ){
-    if( description.z ) c->manifest = zt_manifest_map(at, 0);
+    c->manifest = zt_manifest_map(at, 0);
     c->attributes = zt_manifest_map(at+n, 0);
   }
   zt_cbor_out_clear(&o);

@@ -69,7 +69,7 @@ void zt_matlab_scan_free(zt_matlab_scan *s);
 /* Append a text to the path (ML5). */
 bool zt_matlab_push(zt_matlab_scan *s, const char *z, size_t n);
 
-/* Keep the attributes, and `description` as the manifest unless z is NULL. */
+/* Keep the attributes, and the manifest, which has `description` unless z is NULL. */
 void zt_matlab_keep_values(zt_matlab_scan *s, zt_text description);
 
 /* Count n bytes of what is kept (ML9). */

@@ -19,7 +19,7 @@ FORMATS = TESTS / "formats"
 sys.path.insert(0, str(TESTS / "sql"))
 import writer  # noqa: E402
 
-MOST = 8192     # bytes of a seed: mutating what is larger seldom hits what matters
+MOST = 12288    # bytes of a seed: mutating what is larger seldom hits what matters
 # Which replay reads: a text about as long as the limit on results takes seconds under the sanitizers
 SLOW = {"ok-places.pt", "namedtuple-bomb.pt"}
 FOOTER_MAGIC = b"ZTEN1000"

@@ -68,6 +68,8 @@ def test_each_library_wrote_files():
         "hdf5": {*(f"{what}_{version}" for what in ("types", "others", "chunks", "storage", "tree", "attributes")
                    for version in ("earliest", "v108", "v110", "v112", "latest") if (what, version) != ("attributes", "earliest")),
                  "ordered", "userblock", "long", "long_old", "pytables"},
+        "keras": {f"{name}{end}" for name in ("dense", "convolutions", "words", "functional") for end in ("", "_weights.weights", "_legacy")},
+        "flax": {"variables", "adamw", "sgd", "lion", "leaves", "chunks"},
         "onnx": {"raw", "typed", "names", "many", "nodes", "external", "properties", "empty"},
         "pytorch": {"dtypes", "state_dict", "pytorch_model", "checkpoint", "views", "sparse", "quantized", "module", "parameters",
                     "tensor", "list", "odd_keys", "empty", "many", "script", "layouts", "nested", "subclasses", "lazily", "calls", "meta", "blocks", "arrays",

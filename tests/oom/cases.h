@@ -22,6 +22,9 @@
 #define ARCHIVE "tests/formats/archive/"
 #define PICKLE "tests/formats/pickle/"
 #define MSGPACK "tests/formats/msgpack/"
+#define HDF5 "tests/formats/hdf5/"
+#define MATLAB "tests/formats/matlab/"
+#define TENSORFLOW "tests/formats/tensorflow/"
 #define SMALL V12 "wheel_save_file.zt"
 #define TYPED " WHERE type NOT GLOB 'acme*'"
 
@@ -244,6 +247,35 @@ static const oom_case cases[] = {
   { .sql = "SELECT zt_manifest('" MSGPACK "golden/hand_wide.msgpack'), zt_manifest(?1)", .image = MSGPACK "golden/chunked.msgpack" },
   { .sql = "SELECT * FROM zt_check('" MSGPACK "hostile/chunks-of-two-types.msgpack', 'full')" },
   { .sql = "SELECT rule, message FROM zt_check('" MSGPACK "hostile/key-nul.msgpack')" },
+
+  { .sql = "SELECT *, source FROM zt_files('" HDF5 "golden/userblock.h5')" },
+  { .sql = "SELECT *, source, on_error FROM zt_objects(?1)", .image = HDF5 "golden/shared.h5" },
+  { .sql = "SELECT *, data, hash FROM zt_components('" HDF5 "golden/shared.h5') WHERE object GLOB 'packed*'" },
+  { .sql = "SELECT object, zt_dense(path, object), zt_value(path, object, 1) FROM zt_objects('" HDF5 "golden/shared.h5') WHERE object = 'colours'" },
+  { .sql = "SELECT * FROM zt_attributes('" HDF5 "golden/types.h5')" },
+  { .sql = "SELECT * FROM zt_attributes(?1)", .image = HDF5 "hostile/ok-attribute-shared.h5" },
+  { .sql = "SELECT zt_manifest('" HDF5 "golden/matlab73.h5')" },
+  { .sql = "SELECT * FROM zt_check('" HDF5 "hostile/shared-type.h5', 'full')" },
+
+  { .sql = "SELECT *, source FROM zt_files('" MATLAB "golden/structs.mat')" },
+  { .sql = "SELECT *, source, on_error FROM zt_objects(?1)", .image = MATLAB "golden/hand_more.mat" },
+  { .sql = "SELECT *, data, hash FROM zt_components('" MATLAB "golden/hand_level_4.mat') WHERE object IN ('s', 'complex')" },
+  { .sql = "SELECT object, zt_dense(path, object), zt_value(path, object, 1, 1) FROM zt_objects('" MATLAB "golden/hand_level_4.mat') WHERE object IN ('sparse_complex', 'complex')" },
+  { .sql = "SELECT position, value FROM zt_elements('" MATLAB "golden/hand_sparse.mat', 'complex')" },
+  { .sql = "SELECT * FROM zt_attributes('" MATLAB "golden/hand_level_4.mat')" },
+  { .sql = "SELECT * FROM zt_attributes(?1)", .image = MATLAB "golden/hand_values.mat" },
+  { .sql = "SELECT zt_manifest('" MATLAB "golden/row_vectors.mat')" },
+  { .sql = "SELECT * FROM zt_check('" MATLAB "hostile/4-row-half.mat', 'full')" },
+  { .sql = "SELECT rule, message FROM zt_check('" MATLAB "hostile/4-name-end.mat')" },
+
+  { .sql = "SELECT *, source FROM zt_files('" TENSORFLOW "golden/hand_slices.index')" },
+  { .sql = "SELECT *, source, on_error FROM zt_objects(?1)", .image = TENSORFLOW "golden/hand_slices.index" },
+  { .sql = "SELECT *, data, hash FROM zt_components('" TENSORFLOW "golden/hand_slices.index') WHERE object = 'mill'" },
+  { .sql = "SELECT object, zt_dense(path, object), zt_value(path, object, 1, 1) FROM zt_objects('" TENSORFLOW "golden/hand_slices.index') WHERE object IN ('mill', 'columns')" },
+  { .sql = "SELECT * FROM zt_attributes('" TENSORFLOW "golden/hand_big_endian.index')" },
+  { .sql = "SELECT zt_manifest('" TENSORFLOW "golden/hand_blocks.index')" },
+  { .sql = "SELECT * FROM zt_check('" TENSORFLOW "hostile/slices-corner.index', 'full')" },
+  { .sql = "SELECT rule, message FROM zt_check('" TENSORFLOW "hostile/snappy-copy-cut.index')" },
 
   { .sql = "SELECT zt_threads(3), zt_threads() FROM zt_files('" ONNX "golden/raw.onnx')" },
 
