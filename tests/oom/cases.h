@@ -273,7 +273,7 @@ static const oom_case cases[] = {
   { .sql = "SELECT *, data, hash FROM zt_components('" TENSORFLOW "golden/hand_slices.index') WHERE object = 'mill'" },
   { .sql = "SELECT object, zt_dense(path, object), zt_value(path, object, 1, 1) FROM zt_objects('" TENSORFLOW "golden/hand_slices.index') WHERE object IN ('mill', 'columns')" },
   { .sql = "SELECT * FROM zt_attributes('" TENSORFLOW "golden/hand_big_endian.index')" },
-  { .sql = "SELECT zt_manifest('" TENSORFLOW "golden/hand_blocks.index')" },
+  { .sql = "SELECT zt_manifest('" TENSORFLOW "golden/model.ckpt-17.index')" },
   { .sql = "SELECT * FROM zt_check('" TENSORFLOW "hostile/slices-corner.index', 'full')" },
   { .sql = "SELECT rule, message FROM zt_check('" TENSORFLOW "hostile/snappy-copy-cut.index')" },
 
