@@ -80,11 +80,10 @@ environment msgpack msgpack==1.2.4 numpy==2.2.6 ml_dtypes==0.6.0
 foreign "$build/msgpack/bin/python" msgpack
 environment hdf5 h5py==3.16.0 tables==3.11.1 numpy==2.4.6 ml_dtypes==0.6.0
 foreign "$build/hdf5/bin/python" hdf5
-environment keras keras==3.15.1 h5py==3.16.0 numpy==2.4.6 ml_dtypes==0.6.0
-foreign "$build/keras/bin/python" keras
-# With jax for the processor, 450 MB; TensorFlow takes 1.7 GB, and is not installed
-environment flax flax==0.12.8 jax==0.10.2 optax==0.2.8 numpy==2.4.6 ml_dtypes==0.6.0
-foreign "$build/flax/bin/python" flax
+# Keras's backend of numpy imports scipy and jax, which Keras does not require. With jax for the processor, 450 MB; TensorFlow takes
+# 1.7 GB, and is not installed
+environment jax keras==3.15.1 h5py==3.16.0 flax==0.12.8 jax==0.10.2 optax==0.2.8 scipy==1.17.1 numpy==2.4.6 ml_dtypes==0.6.0
+foreign "$build/jax/bin/python" keras flax
 # Not PyPI's torch, which comes with gigabytes of CUDA
 PYTHON="${PYTHON:-/usr/bin/python3}" sh tests/deps.sh torch
 foreign "${PYTHON:-/usr/bin/python3}" pytorch
