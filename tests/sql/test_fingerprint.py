@@ -66,7 +66,7 @@ def test_they_are_of_type_shape_and_what_zt_dense_gives(db, how, format, name, f
             assert (got, error) == (None, str(failed))
             reasons[object] = str(failed)
             continue
-        dtype = type if layout in ("dense", "sparse_csr", "sparse_coo", "matlab.sparse") else "f32"
+        dtype = type if layout in ("dense", "sparse_csr", "sparse_coo", "matlab.sparse", "tensorflow.sliced") else "f32"
         assert (got, error) == (fingerprint(dtype, json.loads(shape), data), None), object
         found[object] = got
     try:
