@@ -420,8 +420,10 @@ static void tensorflow_component(const zt_container *c, uint32_t i, uint32_t k, 
   zt_tensorflow_item item;
   zt_tensorflow_entry e;
   out->role = ZT_TEXT("data");
-  zt_tensorflow_item_at(c, c->objects.a[i], &item);
-  if( want==ZT_COMPONENT_ROLE && !item.sliced ) return;
+  if( want==ZT_COMPONENT_ROLE ){
+    zt_tensorflow_item_at(c, c->objects.a[i], &item);
+    if( !item.sliced ) return;
+  }
   zt_tensorflow_entry_at(c, c->objects.a[i], &item, &e);
   if( item.sliced ){
     zt_tensorflow_slice_at(c->kept.p+index, e.rank, &slice, &out->role, &out->box);
