@@ -19,8 +19,11 @@ set -- "$corpus" "$seeds"
 
 dict=tests/fuzz/${name#fuzz_}.dict
 [ -f "$dict" ] || dict=tests/fuzz/cbor.dict
+# fuzz_nomem runs a statement again for each of its POINTS
+timeout=10
+[ "$name" != fuzz_nomem ] || timeout=60
 status=0
-"$target" ${SEED:+-seed="$SEED"} -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=12288 -dict="$dict" \
+"$target" ${SEED:+-seed="$SEED"} -max_total_time="$seconds" -timeout=$timeout -rss_limit_mb=1024 -max_len=12288 -dict="$dict" \
   -artifact_prefix="$findings/$name-" -print_final_stats=1 "$@" \
   >"$log" 2>&1 || status=$?
 
