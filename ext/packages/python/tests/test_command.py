@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 import pytest
-from commanding import GOLDEN, Command, floats, safetensors
+from commanding import GOLDEN, Command, floats, on_terminal, safetensors
 from conftest import ROOT
 
 V12 = GOLDEN / "ztensor" / "golden" / "v1.2"
@@ -73,20 +73,7 @@ def test_ls_of_a_directory_lists_files_and_says_which_are_broken(command, models
 
 
 def test_a_terminal_gets_a_table(command, models):
-    master, slave = pty.openpty()
-    done = subprocess.Popen(command.words(["ls", "models/a.safetensors"]), stdout=slave, stderr=slave, cwd=command.directory, env=command.variables)
-    os.close(slave)
-    said = b""
-    while True:
-        try:
-            part = os.read(master, 65536)
-        except OSError:   # What Linux says at the end
-            break
-        if not part:
-            break
-        said += part
-    assert done.wait(60) == 0
-    lines = said.decode().split("\r\n")
+    lines = on_terminal(command, "ls", "models/a.safetensors")
     assert lines[0].split() == ["object", "dtype", "shape", "elements", "stored_bytes"]
     assert set(lines[1]) == {"─", " "} and lines[2].split() == ["same", "f32", "[3]", "3", "12", "B"]
 
