@@ -211,11 +211,8 @@ int zt_os_name(zt_file file, const char *path){
 /* Renames as the flags say. ENOTSUP where the system or the file system cannot: a filter of system
 ** calls says EPERM then. */
 static int os_write_rename_as(const char *from, const char *to, unsigned flags){
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 28)
-  int rc;
-  OS_WRITE_UNINTERRUPTED( (rc = renameat2(AT_FDCWD, from, AT_FDCWD, to, flags))!=0 );
-#elif defined(__linux__) && defined(SYS_renameat2)
-  long rc;
+#if defined(__linux__) && defined(SYS_renameat2)
+  long rc;   /* Not of renameat2(), which glibc lacks before 2.28 */
   OS_WRITE_UNINTERRUPTED( (rc = syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags))!=0 );
 #elif defined(RENAME_SWAP) && defined(RENAME_EXCL)
   int rc;

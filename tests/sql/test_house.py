@@ -121,3 +121,19 @@ def test_no_files_call_each_other_in_a_circle():
             break
         used = {one: others - loose for one, others in used.items() if one not in loose}
     assert set(used) <= {"core/error", "core/os"}   # The system's message is part of a failure
+
+
+def test_no_condition_asks_for_a_macro_that_may_not_be_there():
+    """`defined(X) && X(2, 28)` is an error where there is no X, such as with musl: the whole condition is read first."""
+    asking = [f"{path.relative_to(ROOT)}: {line}" for path in SOURCES for line in path.read_text().splitlines()
+              if re.match(r" *# *(?:el)?if\b.*defined", line) and re.search(r"&&\s*!?\s*(?!defined)\w+\(", line)]
+    assert asking == []
+
+
+def test_pytest_can_run_all_tests_of_packages_at_once():
+    """A module has its name alone: of two with one name, the second one is not imported."""
+    names = {}
+    for path in (ROOT / "ext" / "packages").rglob("*.py"):
+        if "tests" in path.relative_to(ROOT / "ext" / "packages").parts:
+            names.setdefault(path.name, []).append(str(path.relative_to(ROOT)))
+    assert len(names) > 30 and {name: paths for name, paths in names.items() if len(paths) > 1} == {}

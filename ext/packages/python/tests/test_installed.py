@@ -17,8 +17,8 @@ def science(wheel):
 
 @pytest.mark.parametrize("file", sorted(path.name for path in (TESTS / "installed").glob("check_*.py")))
 def test_inside(science, file, tmp_path):
-    done = subprocess.run([science.python, "-W", "error::DeprecationWarning:ztensor_sqlite", "-m", "pytest", "-q", "-p", "no:cacheprovider",
+    done = subprocess.run([science.python, "-W", "error::DeprecationWarning:ztensor_sqlite", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "inside",
                            "-o", "python_files=check_*.py", f"--basetemp={tmp_path / 'inside'}", TESTS / "installed" / file],
-                          capture_output=True, text=True, env={**science.variables, "PATH": f"{science.variables['PATH']}:{os.environ['PATH']}"},
+                          capture_output=True, text=True, env={**science.variables, "PYTHONPATH": str(TESTS / "installed"), "PATH": f"{science.variables['PATH']}:{os.environ['PATH']}"},
                           cwd=tmp_path, timeout=1200)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

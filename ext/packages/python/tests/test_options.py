@@ -65,6 +65,16 @@ def test_name_and_dtype_together(command, models):
     assert names(command.json("ls", models, "--name", "norm", "--dtype", "float16")) == ["norm"]
 
 
+@pytest.mark.parametrize("name", ROWS)
+def test_a_name_or_type_that_is_not_there_is_an_error(command, models, name):
+    """Not an empty answer: `diff --name` with a slip would say that two models are the same."""
+    words = [name, models / "a.safetensors", *([models / "b.gguf"] if name == "diff" else [])]
+    assert re.search(r"(there is no tensor .norn.|object .norn.: no such object); did you mean .norm.", command.refused(*words, "--name", "norn"))
+    assert command.refused(*words, "--dtype", "bf15") == "--dtype: 'bf15' is no type; did you mean bf16?"
+    command(*words, "--dtype", "f64")
+    command(*words, "--dtype", "x*")
+
+
 def test_a_quantized_tensor_has_its_types_name(command, models):
     """In every command and form; and what stores it is nowhere."""
     for words in (["ls", "m/b.gguf"], ["ls", "-l", "m/b.gguf"], ["ls", "-l", "m"], ["stats", "m/b.gguf"], ["tree", "m/b.gguf"], ["ls", "-t", "m", "--csv"]):

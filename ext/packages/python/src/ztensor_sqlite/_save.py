@@ -145,8 +145,8 @@ def _bytes_of(name: str, value: Any) -> tuple[str, list[int], memoryview]:
     """ztensor's type, the shape, and the elements, row-major and little-endian; the array's own memory if it is so."""
     import numpy
 
-    array = _from_torch(value) if type(value).__module__.split(".")[0] == "torch" else (value, None)
-    values, long = array
+    torch = sys.modules.get("torch")   # It has been imported if the value is of it, or of a class that somebody derived
+    values, long = _from_torch(name, value) if torch and isinstance(value, torch.Tensor) else (value, None)
     values = numpy.asarray(values)
     long = long or values.dtype.name
     if long not in TYPES:
@@ -173,13 +173,20 @@ def _nibbles(elements: Any, bits: int = 4) -> Any:
     return elements[0::2] | elements[1::2] << bits
 
 
-def _from_torch(tensor: Any) -> tuple[Any, str]:
+def _from_torch(name: str, tensor: Any) -> tuple[Any, str]:
     """numpy's array over a tensor's memory, and the name of its type, which numpy may lack."""
     import torch
 
-    tensor = tensor.detach().cpu().contiguous()
+    if isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin) or tensor.device.type == "meta":
+        raise TypeError(f"tensor {name!r}: it has no values yet")
+    if tensor.layout != torch.strided or getattr(tensor, "is_nested", False):
+        layout = "a nested tensor" if tensor.layout == torch.strided else f"of layout {tensor.layout}"
+        raise TypeError(f"tensor {name!r}: it is {layout}, and only dense tensors are written")
     long = str(tensor.dtype).rpartition(".")[2]
+    if long not in TYPES:
+        raise TypeError(f"tensor {name!r}: no format has {long}")
+    tensor = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
     if tensor.dtype.is_complex:
-        return tensor.resolve_conj().resolve_neg().numpy(), long
+        return tensor.numpy(), long
     widths = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
     return tensor.view(widths[tensor.element_size()]).numpy(), long

@@ -53,9 +53,18 @@ def similar(name, among=SPELLINGS):
     return f"'{name}' is no type" + (f"; did you mean {' or '.join(near)}?" if near else f": {', '.join(among)}")
 
 
+def is_known(name):
+    """Whether it is a pattern, or a spelling of a type."""
+    return _is_pattern(name) or canonical(name) is not None
+
+
+def _is_pattern(name):
+    return bool(set(name) & set("*?["))
+
+
 def condition(name):
     """SQL that is true for the tensors of a type: any spelling of a type, a pattern such as 'q4*', or a name that only files know."""
-    if set(name) & set("*?["):
+    if _is_pattern(name):
         return f"{LOGICAL} GLOB {quote(name)}"
     if name.strip().lower() in AMBIGUOUS:
         raise Trouble(f"--dtype: {similar(name)}")

@@ -44,6 +44,8 @@ def command(sources, full, values, notes, view):
     view.show(FINDINGS, rows, view.reading(session, "check", f"SELECT total(size) FROM zt_files({quote(files)})") if full or values else None)
     for _ in rows:   # Those that --top leaves out count, too
         pass
+    if not any(found.values()) and found_models:
+        view.must_match(session, Source(*found_models[0].files) if source.text in indexes else source)
     count_of_files = session.value(f"SELECT count(path) FROM zt_files({quote(files)})")
     rest = f" ({count('note')[0]}{': --notes' if hidden else ''})" if found["note"] else ""
     view.say(f"{output.counted(count_of_files, 'file')}: ", count("error"), ", ", count("warning"), rest)

@@ -39,6 +39,8 @@ def command(a, b, everything, mapped, db, view):
     pair = measures.pair_of(session, first.name, second.name) if db else None
     with view.reading(session, "diff", models.bytes_of([first, second])):
         rows = diff(session, first, second, view.condition(), mapped == "auto", view.say)
+    if not rows:
+        view.must_match(session, Source(*first.files, *second.files))
     different = [row for row in rows if row.change != "same"]
     view.show(CHANGES, rows if everything else different)
     view.say(f"{output.counted(len(rows), 'tensor')}: {len(rows) - len(different)} the same, {len(different)} not")

@@ -122,13 +122,18 @@ class View:
         return bool(set(self.name) & set("*?["))
 
     def must_match(self, session, source, model=None):
-        """Refuse --name if it is the name of no tensor. A pattern may match nothing."""
-        if self.name is None or self._is_pattern():
-            return
-        if not session.run(f"SELECT 1 FROM zt_objects({source.sql}, 'skip') WHERE object = {quote(self.name)} LIMIT 1"):
+        """Refuse --name if it is the name of no tensor, and --dtype if no tensor has the type and there is no such type. A pattern may
+        match nothing."""
+        objects = f"SELECT 1 FROM zt_objects({source.sql}, 'skip') WHERE"
+        if self.name is not None and not self._is_pattern() and not session.run(f"{objects} object = {quote(self.name)} LIMIT 1"):
             from ..names import refuse
 
             refuse(session, source, self.name, model)
+        if self.dtype is not None:
+            from .. import dtypes
+
+            if not dtypes.is_known(self.dtype) and not session.run(f"{objects} {dtypes.condition(self.dtype)} LIMIT 1"):
+                raise Trouble(f"--dtype: {dtypes.similar(self.dtype)}")
 
     def show(self, columns, rows, bar=None):
         """Print rows. `columns` are names, or (name, kind). `bar` shows how far the rows are."""

@@ -1,4 +1,5 @@
-"""Tests that run inside an environment with the wheel, by test_installed.py."""
+"""Fixtures of the tests that run inside an environment with the wheel, by test_installed.py. No conftest.py, which would take the
+place of the one above it where one pytest runs all tests of packages."""
 import pathlib
 
 import pytest
