@@ -44,7 +44,7 @@ FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 # Sources linked straight against the library instead of through the extension API; with one thread, so that one run is like
 # the other, unless threads are what is tested; and with little of what is worth a thread, or read at once, so that there is more
 THREADS ?= 1
-LITTLE = -DZT_AHEAD_WORTH=0 -DZT_SOURCE_PART=64 -DZT_SEGMENT=64 -DZT_CALL_WORTH=1 -DZT_AUTOMATIC_LEAST=0 -DZT_AUTOMATIC_PATIENCE=0
+LITTLE = -DZT_AHEAD_WORTH=0 -DZT_TOGETHER_WORTH=1 -DZT_SOURCE_PART=64 -DZT_SEGMENT=64 -DZT_CALL_WORTH=1 -DZT_AUTOMATIC_LEAST=0 -DZT_AUTOMATIC_PATIENCE=0
 STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS) $(LITTLE) -DZT_STREAM_PIECE='((size_t)1<<18)'
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)

@@ -44,10 +44,18 @@ typedef struct zt_encoding {
   ** NULL: decoding is possible only from the beginning. */
   int (*seek)(zt_decoder *d, uint64_t offset, uint64_t *position, zt_error *err);
   const zt_frames *frames;   /* How to encode. NULL: it does not */
+  /* Decode the whole content, n bytes, by the threads of the budget's pool, each straight into its
+  ** place in out. *done false: out has any bytes, and the decoder is to be used, which also finds
+  ** what is wrong. The only error is SQLITE_INTERRUPT. NULL: it cannot. */
+  int (*together)(const zt_payload *p, uint8_t *out, uint64_t n, bool *done, zt_error *err);
 } zt_encoding;
 
 #define ZT_WHOLE_MAX ((uint64_t)32 << 20)   /* Larger content is decoded piece by piece, so that it
                                             ** can be interrupted */
+/* Content that is worth several threads. C tests are built with less. */
+#ifndef ZT_TOGETHER_WORTH
+# define ZT_TOGETHER_WORTH ((uint64_t)1 << 20)
+#endif
 #define ZT_POLL_BYTES ((uint64_t)4 << 20)   /* Bytes between checks for an interrupt */
 
 /* NULL if unknown. For raw, all functions are NULL: the decoded bytes are the stored ones. */

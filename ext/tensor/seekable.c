@@ -408,5 +408,5 @@ static const zt_frames seekable_frames = {
 
 const zt_encoding zt_encoding_seekable = {
   SEEKABLE_NAME, seekable_whole, seekable_open_decoder, seekable_next, seekable_close,
-  seekable_seek, &seekable_frames
+  seekable_seek, &seekable_frames, NULL
 };

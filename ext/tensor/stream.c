@@ -156,9 +156,26 @@ static int stream_read_whole(zt_stream *s, uint8_t *buffer, size_t n, zt_error *
   return SQLITE_OK;
 }
 
-static bool stream_may_read_whole(const zt_stream *s, uint64_t offset, size_t n){
-  return s->known && offset==0 && n==s->total && s->component.behind==0 && n<=ZT_WHOLE_MAX
-      && s->payload.component->length<=ZT_WHOLE_MAX && s->position==0;
+/* True for the first read, of the whole content. */
+static bool stream_is_whole(const zt_stream *s, uint64_t offset, size_t n){
+  return s->known && offset==0 && n==s->total && s->component.behind==0 && s->position==0
+      && !s->kept;
+}
+
+static bool stream_may_read_whole(const zt_stream *s, size_t n){
+  return n<=ZT_WHOLE_MAX && s->payload.component->length<=ZT_WHOLE_MAX;
+}
+
+/* Read the whole content by several threads, if they are there and can. */
+static int stream_read_together(zt_stream *s, uint8_t *buffer, size_t n, bool *done, zt_error *err){
+  zt_budget *budget = s->payload.budget;
+  *done = false;
+  if( !budget->pool || !s->encoding->together || n<ZT_TOGETHER_WORTH
+   || n>budget->decode-budget->decoded || s->payload.side_by_side>1
+   || zt_source_is_remote(s->payload.source) ) return SQLITE_OK;
+  s->encoding->together(&s->payload, buffer, n, done, err);
+  if( *done ) budget->decoded += n;
+  return err->rc;
 }
 
 /* True if the content should be kept before a read at the offset: random reads would otherwise
@@ -192,9 +209,11 @@ static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, s
   size_t done = 0, piece = 1;
   uint8_t one;
   if( stream_should_keep(s, offset) && stream_keep(s, err) ) return err->rc;
-  if( stream_may_read_whole(s, offset, n) && !s->kept ){
+  if( stream_is_whole(s, offset, n) ){
+    bool whole;
     *got = n;
-    return stream_read_whole(s, buffer, n, err);
+    if( stream_read_together(s, buffer, n, &whole, err) || whole ) return err->rc;
+    if( stream_may_read_whole(s, n) ) return stream_read_whole(s, buffer, n, err);
   }
   if( n>remaining ) n = (size_t)remaining;
   if( s->kept ){

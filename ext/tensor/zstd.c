@@ -3,6 +3,7 @@
 **
 ** Content up to ZT_WHOLE_MAX is decoded in one call, straight into the result. Other content passes
 ** through a window, which costs a copy, but can be interrupted, and stops at the end of the range.
+** Several threads decode the frames of a whole content (zstd_together.c).
 */
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -11,23 +12,14 @@
 #include "tensor/zstd_frame.h"
 
 #define ZSTD_WINDOW ((size_t)256 << 10)
-#define ZSTD_SINGLE_SEGMENT 0x20   /* Frame header descriptor: no window */
 #define ZSTD_WINDOW_LOG_MAX 27     /* libzstd's default limit for a stream */
 #define ZSTD_WINDOW_MAX ((uint64_t)1 << ZSTD_WINDOW_LOG_MAX)
 #define ZSTD_WINDOW_LOG_ANY 31     /* The limit of any decoder */
-#define ZSTD_BLOCK_MAX ((uint64_t)128 << 10)
 #define ZSTD_FRAME ((size_t)4 << 20)   /* Content of a frame that is written */
 
 static int zstd_fail(size_t code, zt_error *err){
   if( ZSTD_getErrorCode(code)==ZSTD_error_memory_allocation ) return zt_fail_nomem(err);
   return zt_break(err, "E2", "zstd: %s", ZSTD_getErrorName(code));
-}
-
-/* True if a frame or skippable frame of RFC 8878 may begin with the 4 bytes at p. libzstd also
-** decodes older formats. */
-static bool zstd_is_magic(const uint8_t *p){
-  uint32_t magic = zt_le32(p);
-  return magic==ZSTD_MAGICNUMBER || (magic & ZSTD_MAGIC_SKIPPABLE_MASK)==ZSTD_MAGIC_SKIPPABLE_START;
 }
 
 static int zstd_fail_magic(zt_error *err){
@@ -45,7 +37,7 @@ static int zstd_window_log(unsigned readers){
 ** decoder allows such a window, or if the window is a content longer than the manifest states.
 ** Otherwise only this program's limit is lower. */
 static int zstd_fail_window(const zt_payload *reader, const uint8_t *p, size_t n, zt_error *err){
-  bool there = n>5 && zstd_is_magic(p), single = there && (p[4] & ZSTD_SINGLE_SEGMENT);
+  bool there = n>5 && zt_zstd_is_magic(p), single = there && (p[4] & ZT_ZSTD_SINGLE_SEGMENT);
   uint64_t content = single ? ZSTD_getFrameContentSize(p, n) : 0, reported;
   unsigned long long most = 1ull << zstd_window_log(reader->side_by_side);
   if( there && !single && 10+(p[5]>>3)>ZSTD_WINDOW_LOG_ANY ){
@@ -65,35 +57,15 @@ static int zstd_fail_window(const zt_payload *reader, const uint8_t *p, size_t n
                  " readers", most, reader->side_by_side);
 }
 
-/* A frame header (RFC 8878 3.1.1.1). */
-typedef struct zstd_frame_head {
-  size_t size;             /* Bytes of the header */
-  uint64_t window;
-} zstd_frame_head;
-
-/* p is a frame, not a skippable one, with a whole header. */
-static zstd_frame_head zstd_read_head(const uint8_t *p, size_t n){
-  static const uint8_t dictionary[] = { 0, 1, 2, 4 }, content[] = { 0, 2, 4, 8 };
-  bool single = (p[4] & ZSTD_SINGLE_SEGMENT)!=0;
-  unsigned flag = p[4]>>6, log = 10u+(p[5]>>3);
-  zstd_frame_head h = {
-    5u + !single + dictionary[p[4] & 3] + (single && flag==0 ? 1u : content[flag]), 0
-  };
-  if( single ) h.window = ZSTD_getFrameContentSize(p, n);
-  else h.window = ((uint64_t)1 << log) + (((uint64_t)1 << log)/8)*(p[5] & 7);
-  return h;
-}
-
-/* True if a block is larger than the window or ZSTD_BLOCK_MAX (3.1.1.2.4). */
-static bool zstd_has_large_block(const uint8_t *p, size_t n, zstd_frame_head h){
-  uint64_t most = h.window<ZSTD_BLOCK_MAX ? h.window : ZSTD_BLOCK_MAX;
+/* True if a block is too large (3.1.1.2.4). */
+static bool zstd_has_large_block(const uint8_t *p, size_t n, zt_zstd_head h){
+  uint64_t most = zt_zstd_block_max(h);
   bool last = false;
-  for(size_t i=h.size; !last && i+3<=n; ){
-    uint32_t head = (uint32_t)p[i] | (uint32_t)p[i+1]<<8 | (uint32_t)p[i+2]<<16, size = head>>3;
-    bool repeated = (head>>1 & 3)==1;
-    if( size>most ) return true;
-    last = head & 1;
-    i += 3 + (repeated ? 1 : size);
+  for(size_t i=h.size; !last && i+ZT_ZSTD_BLOCK_HEAD<=n; ){
+    const zt_zstd_block block = zt_zstd_read_block(p+i);
+    if( block.content>most ) return true;
+    last = block.last;
+    i += block.size;
   }
   return false;
 }
@@ -103,11 +75,11 @@ static bool zstd_has_large_block(const uint8_t *p, size_t n, zstd_frame_head h){
 static int zstd_check_frames(const zt_payload *reader, const uint8_t *p, size_t n, zt_error *err){
   while( n>=4 && !err->rc ){
     size_t frame = ZSTD_findFrameCompressedSize(p, n);
-    if( !zstd_is_magic(p) ) return zstd_fail_magic(err);
+    if( !zt_zstd_is_magic(p) ) return zstd_fail_magic(err);
     if( ZSTD_isError(frame) ) break;
     if( p[0]==0x28 ){
-      zstd_frame_head h = zstd_read_head(p, frame);
-      if( h.window>ZSTD_WINDOW_MAX && !(p[4] & ZSTD_SINGLE_SEGMENT) ){
+      zt_zstd_head h = zt_zstd_read_head(p, frame);
+      if( h.window>ZSTD_WINDOW_MAX && !(p[4] & ZT_ZSTD_SINGLE_SEGMENT) ){
         return zstd_fail_window(reader, p, frame, err);
       }
       if( zstd_has_large_block(p, frame, h) ){
@@ -198,7 +170,7 @@ static int zstd_step(zstd_decoder *d, uint8_t *out, size_t n, size_t *got, zt_er
   if( zstd_refill(d, err) ) return err->rc;
   before = d->in.pos;
   if( d->between && d->in.size-d->in.pos>=4
-   && !zstd_is_magic((const uint8_t*)d->in.src+d->in.pos) ){
+   && !zt_zstd_is_magic((const uint8_t*)d->in.src+d->in.pos) ){
     return zstd_fail_magic(err);
   }
   rc = ZSTD_decompressStream(d->ctx, &buffer, &d->in);
@@ -240,5 +212,6 @@ static const zt_frames zstd_frames = {
 };
 
 const zt_encoding zt_encoding_zstd = {
-  "zstd", zstd_whole, zstd_open, zstd_next, zstd_close, NULL, &zstd_frames
+  "zstd", zstd_whole, zstd_open, zstd_next, zstd_close, NULL, &zstd_frames,
+  zt_zstd_together
 };

@@ -215,6 +215,36 @@ def test_a_wrong_declared_length_is_an_error_for_the_whole(db):
         assert message(db, "SELECT zt_blob(?, 'w')", file).startswith(place(file, "w", "data"))
 
 
+MANY = bytes(range(256)) * 40_000   # Enough for threads of the call's own
+
+
+@pytest.mark.parametrize("function", ["zt_blob", "zt_dense"])
+def test_any_number_of_threads_gives_the_same_bytes_of_zstd_in_frames(db, save, function):
+    stored = writer.zstd_frames(MANY, 1_000_000)
+    file = save("x.zt", writer.write({"w": writer.dense(stored, [len(MANY)], encoding="zstd", uncompressed_length=len(MANY))}))
+    for threads in (1, 2, 8):
+        value(db, "SELECT zt_threads(?)", threads)
+        assert value(db, f"SELECT {function}(?, 'w')", file) == MANY
+
+
+@pytest.mark.parametrize("damage, text", [
+    (lambda frames: frames[:3_000_000] + frames[3_000_001:], "zstd: "),
+    (lambda frames: frames[:-1], "zstd: Src size is incorrect"),
+    (lambda frames: frames + b"x", "zstd: "),
+    (lambda frames: frames + writer.zstd(b"y", 1), "zstd: decodes to more than the 10240000 bytes that the manifest states"),
+    (lambda frames: writer.zstd(b"", 1) + frames, "zstd: "),
+])
+def test_any_number_of_threads_gives_the_same_error_about_zstd_in_frames(db, save, damage, text):
+    stored = damage(writer.zstd_frames(MANY, 1_000_000))
+    file = save("x.zt", writer.write({"w": writer.dense(stored, [len(MANY)], encoding="zstd", uncompressed_length=len(MANY))}))
+    told = set()
+    for threads in (1, 2, 8):
+        value(db, "SELECT zt_threads(?)", threads)
+        told.add(message(db, "SELECT zt_blob(?, 'w')", file))
+    assert len(told) == 1
+    assert text in told.pop()
+
+
 def test_zstd_of_a_sparse_object_is_decoded_though_its_length_is_unknown(db):
     object = writer.csr()
     object["components"]["values"].update(bytes=writer.zstd(b"\x07\x09"), encoding="zstd")

@@ -366,19 +366,27 @@ WINDOW_128_KIB = b"\x38"  # exponent 7, mantissa 0: 1 << (10 + 7), RFC 8878 sect
 BLOCK = 1 << 17
 
 
-def zstd_frame(blocks, checksum=None):
-    """A frame without content size. `blocks`: (type, size, bytes), type 0 raw, 1 RLE; `checksum`: of the content, if any."""
-    out = ZSTD_MAGIC + (b"\x00" if checksum is None else b"\x04") + WINDOW_128_KIB
+def zstd_frame(blocks, checksum=None, content=None):
+    """A frame. `blocks`: (type, size, bytes), type 0 raw, 1 RLE; `checksum`: of the content, if any; `content`: its size, if the
+    header states it."""
+    flags = (0 if checksum is None else 4) + (0 if content is None else 0x80)
+    out = ZSTD_MAGIC + bytes([flags]) + WINDOW_128_KIB + (b"" if content is None else struct.pack("<I", content))
     for i, (kind, size, content) in enumerate(blocks):
         last = i == len(blocks) - 1
         out += (size << 3 | kind << 1 | last).to_bytes(3, "little") + content
     return out if checksum is None else out + struct.pack("<I", checksum)
 
 
-def zstd(data):
-    """`data` in raw blocks: not smaller, but zstd."""
+def zstd(data, content=None):
+    """`data` in raw blocks: not smaller, but zstd. `content`: what the header states."""
     pieces = [data[i:i + BLOCK] for i in range(0, len(data), BLOCK)] or [b""]
-    return zstd_frame([(0, len(piece), piece) for piece in pieces])
+    return zstd_frame([(0, len(piece), piece) for piece in pieces], content=content)
+
+
+def zstd_frames(data, each):
+    """The same in frames of `each` bytes, which state their content."""
+    pieces = [data[i:i + each] for i in range(0, len(data), each)]
+    return b"".join(zstd(piece, len(piece)) for piece in pieces)
 
 
 def zstd_repeat(byte, count):
