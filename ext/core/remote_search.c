@@ -73,9 +73,10 @@ typedef struct remote_search {
   char *base;                /* What stands before keys: `s3://bucket/`; owned */
   size_t from;               /* Paths that other sources of a list have */
   const char *pattern;       /* Of keys; NULL: all files below */
-  size_t nBelow;             /* this many bytes of a key */
+  const char *below;         /* this beginning of a key */
   bool found_itself;         /* The source is a key: nothing else counts */
-  bool any;                  /* Something is below it */
+  bool any;                  /* Something is below it, */
+  bool only_any;             /* which is all that is asked */
   uint32_t steps;
 } remote_search;
 
@@ -95,13 +96,17 @@ static bool search_far_is_hidden(const char *key){
   return key!=NULL;
 }
 
+static bool search_far_is_below(const remote_search *s, const char *key){
+  return strncmp(key, s->below, strlen(s->below))==0;
+}
+
 /* Returns whether the search wants a key. */
 static bool search_far_wants(const remote_search *s, const char *key){
   const char *name = strrchr(key, '/');
   name = name ? name+1 : key;
   if( !*name ) return false;   /* A mark for a directory */
   if( s->pattern ) return zt_remote_match(s->pattern, key);
-  return !search_far_is_hidden(key+s->nBelow)
+  return search_far_is_below(s, key) && !search_far_is_hidden(key+strlen(s->below))
       && (!s->w->filter->files || s->w->filter->files(name));
 }
 
@@ -123,7 +128,7 @@ static bool search_far_take(void *context, zt_text key, zt_remote_state *state){
   sqlite3_free(state);
   sqlite3_free(path);
   if( ++s->steps%REMOTE_SEARCH_POLL==0 ) zt_interrupt_check(&s->w->filter->interrupt, s->w->err);
-  return s->w->err->rc==SQLITE_OK;
+  return s->w->err->rc==SQLITE_OK && !(s->only_any && s->any);
 }
 
 /* Lists the keys that begin with a prefix of n bytes of the source's key. */
@@ -161,17 +166,20 @@ static size_t search_far_base(const char *url){
   return zt_hub_split(url, &place) ? (size_t)(place.path.z-url) : 0;
 }
 
-/* A wanted path is looked up: a listing of what begins with it has it first. */
+/* A wanted path is looked up: a listing of what begins with it has it first. Nothing is listed for a
+** path that is elsewhere. */
 static void remote_search_only(remote_search *s, const char *key){
   const char *only = s->w->filter->only;
   const size_t n = strlen(s->base);
   if( strncmp(only, s->base, n)!=0 ) return;
   only += n;
+  if( !s->pattern && !search_far_is_below(s, only) ) return;
   if( s->url[0]=='s' || s->url[0]=='S' ) search_far_list(s, only, strlen(only));
-  else search_far_list(s, key, s->pattern ? strcspn(key, "*?[") : s->nBelow);
+  else search_far_list(s, key, s->pattern ? strcspn(key, "*?[") : strlen(s->below));
 }
 
-/* Adds all files below a directory. *any: something is there. */
+/* Adds all files below a directory. *any: something is there, whatever path is wanted; NULL: that
+** does not matter. */
 static void remote_search_below(remote_search *s, const char *key, bool *any){
   zt_error *err = s->w->err;
   const size_t n = strlen(key);
@@ -181,10 +189,13 @@ static void remote_search_below(remote_search *s, const char *key, bool *any){
     return;
   }
   s->pattern = NULL;
-  s->nBelow = strlen(below);
-  if( s->w->filter->only ) remote_search_only(s, below);
-  else search_far_list(s, below, s->nBelow);
-  *any = s->any;
+  s->below = below;
+  if( s->w->filter->only ){
+    remote_search_only(s, below);
+    s->only_any = true;
+  }
+  if( !s->only_any || (any && !s->any && !err->rc) ) search_far_list(s, below, strlen(below));
+  if( any ) *any = s->any;
   sqlite3_free(below);
 }
 
@@ -240,7 +251,6 @@ static void remote_search_either(remote_search *s, const char *key, bool *litera
 /* A source of s3 or hf, whose keys begin at nBase. */
 static void remote_search_keys(remote_search *s, size_t nBase, bool *literal){
   const char *key = s->url+nBase;
-  bool any;
   s->base = sqlite3_mprintf(s->url[nBase-1]=='/' ? "%.*s" : "%.*s/", (int)nBase, s->url);
   if( !s->base ){
     zt_fail_nomem(s->w->err);
@@ -249,7 +259,7 @@ static void remote_search_keys(remote_search *s, size_t nBase, bool *literal){
     if( s->w->filter->only ) remote_search_only(s, key);
     else search_far_list(s, key, strcspn(key, "*?["));
   }else if( !*key || key[strlen(key)-1]=='/' ){
-    remote_search_below(s, key, &any);
+    remote_search_below(s, key, NULL);
   }else if( search_far_is_file_name(s->w, key) ){
     *literal = true;
     search_far_add_literal(s->w, s->url);

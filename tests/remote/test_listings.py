@@ -99,6 +99,17 @@ def test_a_key_with_pattern_characters_is_taken_first(found):
     assert found("s3://models/[x].zt") == ["[x].zt"]
 
 
+@pytest.mark.parametrize("source", [*PATTERNS, "", "b/", "b", "b/deep", "b/.hidden/", "same/", "same", "x", "e", "a.zt", "**/*"])
+@pytest.mark.parametrize("columns", ["path, size, error_kind FROM zt_files", "path, object FROM zt_objects"])
+def test_a_path_that_is_asked_for_is_a_row_of_the_source(keys, remote, source, columns):
+    """A row of the whole listing, not of a key elsewhere, which may be shorter than the source's; and there is no other error."""
+    db, source = remote(keys.server), "s3://models/" + source
+    listed = {path: (path, *rest) for path, *rest in rows(db, f"SELECT {columns}(?)", source)}
+    for key in [*KEYS, "none.zt", "b/none.zt", "sam"]:
+        want = "s3://models/" + key
+        assert rows(db, f"SELECT {columns}(?) WHERE path=?", source, want) == ([listed[want]] if want in listed else []), want
+
+
 def test_no_key_and_nothing_below_is_missing(keys, remote):
     db = remote(keys.server)
     assert rows(db, "SELECT path, error_kind FROM zt_files('s3://models/none.zt')") == [("s3://models/none.zt", "missing")]
