@@ -460,7 +460,7 @@ print(catalog.second_pass(opened, 'check', opened.value('SELECT zt_host()'), out
 @pytest.mark.parametrize("words", [["catalog", "--statistics"], ["catalog", "--check"]])
 def test_a_catalog_that_another_program_writes_is_waited_for(command, models, tmp_path, words):
     """As two jobs that overlap need it, and two people who serve one folder."""
-    command(*words, "models", "--db", "c.db")
+    command(*words, "models", "--db", "c.db", status=1)   # One file is broken
     other = sqlite3.connect(tmp_path / "c.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     begun = subprocess.Popen(command.words([*words, "models", "--db", "c.db"]), cwd=tmp_path, env=command.variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -468,7 +468,7 @@ def test_a_catalog_that_another_program_writes_is_waited_for(command, models, tm
         begun.wait(3)
     other.execute("COMMIT")
     out, err = begun.communicate(timeout=60)
-    assert begun.returncode == 0 and b"locked" not in err, err
+    assert begun.returncode == 1 and b"locked" not in err, err
 
 
 def test_a_full_disk_is_told_without_a_number(command, models):
