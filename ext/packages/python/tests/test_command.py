@@ -444,6 +444,25 @@ print(catalog.second_pass(opened, 'check', opened.value('SELECT zt_host()'), out
     assert said == "0 [(1,)]\n"
 
 
+@pytest.mark.parametrize("words", [["catalog", "--statistics"], ["catalog", "--check"]])
+def test_a_catalog_that_another_program_writes_is_waited_for(command, models, tmp_path, words):
+    """As two jobs that overlap need it, and two people who serve one folder."""
+    command(*words, "models", "--db", "c.db", status=1)   # One file is broken
+    other = sqlite3.connect(tmp_path / "c.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    begun = subprocess.Popen(command.words([*words, "models", "--db", "c.db"]), cwd=tmp_path, env=command.variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with pytest.raises(subprocess.TimeoutExpired):
+        begun.wait(3)
+    other.execute("COMMIT")
+    out, err = begun.communicate(timeout=60)
+    assert begun.returncode == 1 and b"locked" not in err, err
+
+
+def test_a_full_disk_is_told_without_a_number(command, models):
+    done = subprocess.run(command.words(["ls", "models"]), cwd=command.directory, env=command.variables, stdout=open("/dev/full", "w"), stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2 and done.stderr.endswith("ztensor-sql: stdout: No space left on device\n")
+
+
 def test_diff_makes_no_catalog_of_another_database(command, models, tmp_path):
     with sqlite3.connect(tmp_path / "own.db") as db:
         db.execute("CREATE TABLE t(x)")

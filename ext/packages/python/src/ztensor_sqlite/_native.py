@@ -66,7 +66,7 @@ def source_value(source: Any) -> str | bytes | None:
     if isinstance(source, (bytearray, memoryview)):
         return bytes(source)
     if isinstance(source, (str, os.PathLike)):
-        return _path_text(os.fspath(source))
+        return path_text(os.fspath(source))
     if isinstance(source, Sequence):
         parts = [source_value(part) for part in source]
         if not all(isinstance(part, str) for part in parts):
@@ -75,7 +75,7 @@ def source_value(source: Any) -> str | bytes | None:
     raise TypeError(f"a source is a path, the bytes of a file, or a list of paths, not {type(source).__qualname__}")
 
 
-def _path_text(path: str | bytes) -> str:
+def path_text(path: str | bytes) -> str:
     """A path as text. One that is not UTF-8 becomes a URI, which opens the same file."""
     if isinstance(path, bytes):
         path = os.fsdecode(path)

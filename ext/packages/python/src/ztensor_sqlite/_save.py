@@ -36,10 +36,12 @@ def save(path: str | os.PathLike[str], mapping: Mapping[str, Any], format: str |
     unknown = [name for name in options if name not in _OPTIONS]
     if unknown:
         raise TypeError(f"save() has no option {unknown[0]!r}; it has {', '.join(_OPTIONS)}")
+    if not isinstance(mapping, Mapping):
+        raise TypeError(f"tensors are a mapping from names to arrays, not {type(mapping).__qualname__}")
     if not mapping:
         raise ValueError("there is no tensor to write")
     arguments = {"format": format, "mode": "replace" if replace else "create", **options}
-    own = _Writer(_native._path_text(os.fspath(path)), arguments)
+    own = _Writer(_native.path_text(os.fspath(path)), arguments)
     try:
         own.write(mapping, attributes or {}, tensor_attributes or {})
     finally:
@@ -88,7 +90,7 @@ class _Writer:
 
     def tensor(self, name: str, value: Any) -> None:
         if isinstance(value, Tensor):
-            source = value.path if value.path is not None else value._owner._source
+            source = value._owner._source if value.path is None else _native.path_text(value.path)
             self.run("INSERT INTO written(name, source, object) VALUES (?, ?, ?)", (name, source, value.name))
             return
         short, shape, data = _bytes_of(name, value)
@@ -147,6 +149,8 @@ def _bytes_of(name: str, value: Any) -> tuple[str, list[int], memoryview]:
 
     torch = sys.modules.get("torch")   # It has been imported if the value is of it, or of a class that somebody derived
     values, long = _from_torch(name, value) if torch and isinstance(value, torch.Tensor) else (value, None)
+    if isinstance(values, numpy.ma.MaskedArray) and numpy.ma.is_masked(values):
+        raise TypeError(f"tensor {name!r}: no format has masked elements: filled() gives an array without them")
     values = numpy.asarray(values)
     long = long or values.dtype.name
     if long not in TYPES:

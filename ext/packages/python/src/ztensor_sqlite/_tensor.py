@@ -31,12 +31,17 @@ class Facts(NamedTuple):
     attributes: str | None
 
 
-_COLUMNS = "path, object, format, type, shape, stored_bytes, attributes"
+_COLUMNS = "CAST(path AS BLOB), object, format, type, shape, stored_bytes, attributes"
+
+
+def _path(data: bytes | None) -> str | None:
+    """A path of a result, which need not be UTF-8."""
+    return None if data is None else os.fsdecode(data)
 
 
 def _facts(row: Any) -> Facts:
     path, name, form, kind, shape, stored, attributes = row
-    return Facts(path, name, form, kind, None if shape is None else tuple(json.loads(shape)), stored, attributes)
+    return Facts(_path(path), name, form, kind, None if shape is None else tuple(json.loads(shape)), stored, attributes)
 
 
 def tensor(path: Any, name: str, dtype: Any = None, rows: slice | None = None, framework: str = "numpy", *, connection: Any = None,
@@ -80,19 +85,24 @@ def _find(own: _native.Native, source: Any, name: str) -> Facts:
         raise TypeError(f"a tensor's name is text, not {type(name).__qualname__}")
     found = list(own.rows(f"SELECT {_COLUMNS} FROM zt_objects(?) WHERE object = ? LIMIT 2", (source, name)))
     if len(found) > 1:
-        raise ValueError(f"{found[0][0]} and {found[1][0]} have a tensor {name!r} each: name one file")
+        raise ValueError(f"{_path(found[0][0])} and {_path(found[1][0])} have a tensor {name!r} each: name one file")
     if not found:
         _missing(own, source, name)
     return _facts(found[0])
+
+
+def _file(path: str | None, source: Any) -> Any:
+    """A file as the extension's functions take it. `source` is its bytes if it has no path."""
+    return source if path is None else _native.path_text(path)
 
 
 def _missing(own: _native.Native, source: Any, name: str) -> None:
     """Raise the extension's error, which names the tensor that was probably meant."""
     import sqlite3
 
-    files = [path for path, in own.rows("SELECT path FROM zt_files(?) LIMIT 2", (source,))]
+    files = [_path(path) for path, in own.rows("SELECT CAST(path AS BLOB) FROM zt_files(?) LIMIT 2", (source,))]
     if len(files) == 1:
-        list(own.rows("SELECT zt_dense(?, ?)", (files[0] if files[0] is not None else source, name)))
+        list(own.rows("SELECT zt_dense(?, ?)", (_file(files[0], source), name)))
     raise sqlite3.OperationalError(f"ztensor: no file of {source if isinstance(source, str) else '<blob>'} has an object '{name}'")
 
 
@@ -100,7 +110,7 @@ def _read(own: _native.Native, facts: Facts, source: Any, wanted: str | None, ro
     if framework not in ("numpy", "torch"):
         raise ValueError(f"framework is 'numpy' or 'torch', not {framework!r}")
     where = f"{facts.path or '<blob>'}: object '{facts.object}'"
-    file = facts.path if facts.path is not None else source
+    file = _file(facts.path, source)
     if facts.shape is None:
         list(own.rows("SELECT zt_dense(?, ?)", (file, facts.object)))   # Its error says why
         raise ValueError(f"{where}: its shape is not known")
@@ -270,7 +280,7 @@ class Tensor:
     def dtype(self) -> Any:
         """numpy's type of its values, as numpy() returns them. ImportError: that needs ml_dtypes. sqlite3.OperationalError: it has
         no values."""
-        file = self._owner._source if self.path is None else self.path
+        file = _file(self.path, self._owner._source)
         return numpy_dtype(self._owner._native().value_type(file, self.name), f"{self.path or '<blob>'}: object '{self.name}'")
 
     @property

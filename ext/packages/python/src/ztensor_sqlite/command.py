@@ -69,7 +69,9 @@ def main(arguments=None):
         sys.exit(130)
     except click.ClickException as error:
         fail(error.format_message())
-    except (Trouble, LoadError, OSError) as error:
+    except OSError as error:
+        fail(f"{error.filename or 'stdout'}: {error.strerror}" if error.strerror else error)
+    except (Trouble, LoadError) as error:
         fail(error)
     except MemoryError:
         fail("there is not enough memory")
@@ -81,6 +83,8 @@ def main(arguments=None):
 
 def fail(message):
     message = " ".join(str(message).split("\n"))
+    if "database is locked" in message and Session.catalog:
+        message = f"{Session.catalog}: another program is writing this database, and has not ended within a minute"
     if "sqlite3_ztensor_remote_init" in message and not Session.remote:
         url = message.removeprefix("ztensor: ").partition(": a URL of scheme")[0]
         message = f"{url}: this is a URL, and nothing is sent unless --remote is given: `ztensor-sql --remote ls {url}` opens it"

@@ -42,10 +42,12 @@ class Session:
     in a form that the sqlite3 shell can run."""
 
     remote = False   # Whether the command's sources may be remote
+    catalog = None   # The path of the last database that was opened, for messages
 
     def __init__(self, database=":memory:", show=False, write=False):
         self.show = show
         if database != ":memory:":
+            Session.catalog = database
             self._say(f".open {_word(database)}")
         self._say(f".load {_word(os.path.splitext(loadable_path())[0])}{' sqlite3_ztensor_remote_init' if self.remote else ''}")
         if write:
@@ -106,15 +108,21 @@ class Session:
         return list(self.connection.execute(sql, values))
 
     def script(self, path):
-        """Run the statements of a file. Its parameters are NULL."""
+        """Run the statements of a file in one transaction. Its parameters are NULL."""
         self._say(f".read {_word(path)}")
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        if self._is_sqlite3():
-            self.connection.executescript(text)
-        else:
-            for _ in self.connection.execute(text, {"source": None}):
-                pass
+        # Scripts read before they write, and SQLite waits for no other writer on behalf of one that has read
+        text = f"BEGIN IMMEDIATE;\n{text}\n;COMMIT;"
+        try:
+            if self._is_sqlite3():
+                self.connection.executescript(text)
+            else:
+                for _ in self.connection.execute(text, {"source": None}):
+                    pass
+        finally:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
 
     def shipped(self, *names):
         """Run scripts of sql/."""

@@ -1,4 +1,5 @@
 """save(): arrays into files."""
+import os
 import sqlite3
 
 import ml_dtypes
@@ -96,6 +97,9 @@ def test_errors_leave_what_was_there(tmp_path):
         TypeError, "save() has no option 'colour'; it has order, align, encoding, level, digest, drop, sync")
     assert failure(path, {}) == (ValueError, "there is no tensor to write")
     assert failure(path, {"w": np.array(["text"])}, replace=True) == (TypeError, "tensor 'w': no format has str128")
+    assert failure(path, [np.ones(2)], replace=True) == (TypeError, "tensors are a mapping from names to arrays, not list")
+    assert failure(path, {"w": np.ma.masked_array([1, 2], [0, 1])}, replace=True) == (
+        TypeError, "tensor 'w': no format has masked elements: filled() gives an array without them")
     assert failure(path, w, attributes={"a": object()}, replace=True) == (TypeError, "an attribute is no object")
     assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["a.npz"]
 
@@ -105,3 +109,15 @@ def test_a_contiguous_array_is_not_copied():
     _, _, data = _save._bytes_of("w", array)
     array[0] = 5
     assert bytes(data) == array.tobytes()
+
+
+def test_a_path_that_is_not_utf8(tmp_path):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.npz")
+    save(path, {"w": np.arange(3)})
+    assert tensor(path, "w").tolist() == [0, 1, 2] and tensor(tmp_path, "w", "f32").tolist() == [0, 1, 2]
+    found = tensors(path)
+    assert found["w"].path == path and found["w"].dtype == np.int64 and found["w"][1:].tolist() == [1, 2]
+    save(tmp_path / "copy.zt", dict(found))
+    assert tensor(tmp_path / "copy.zt", "w").tolist() == [0, 1, 2]
+    with pytest.raises(sqlite3.OperationalError, match="object 'x': no such object"):
+        tensor(path, "x")
