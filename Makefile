@@ -51,7 +51,7 @@ OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
 .PHONY: all help deps deps-machines deps-torch deps-packages deps-browser demo test test-c objects unit oom replay sql sql-odd \
   sql-even remote faults warnings analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate mutants hostile coverage interop \
-  hosts random amalgamation test-s390x test-arm64 test-armhf windows threads tsan soak bench bench-table install wheel wheels npm deb \
+  hosts random amalgamation test-s390x test-arm64 test-armhf windows threads tsan soak bench growth bench-table install wheel wheels npm deb \
   test-page test-browser test-spark test-packages clean
 
 # The first target
@@ -325,6 +325,9 @@ windows: all                        ## build build/windows/ztensor.dll with MinG
 
 bench: all                          ## compare speed with other tools, or with another build: AGAINST=../other
 	@$(PYTHON) tests/bench/bench.py $(if $(AGAINST),--against '$(AGAINST)')
+
+growth: all                         ## measure how time and memory grow from 1 to 100 times the work
+	@$(PYTHON) tests/bench/growth.py
 
 bench-table:                        ## put the ratios of the last `make bench` into README's table
 	@$(PYTHON) tests/bench/table.py
