@@ -217,11 +217,12 @@ bool zt_http_body_header(zt_http_body *b, zt_http_request *r, zt_text line){
     return false;
   }
   b->headers += line.n;
+  if( b->begun ) return true;   /* A trailer */
   if( line.n>=5 && memcmp(line.z, "HTTP/", 5)==0 ){
     answer_restart(b, r);
     return true;
   }
-  if( !colon || b->begun ) return true;   /* The end of the headers, or trailers */
+  if( !colon ) return true;   /* The end of the headers */
   name = (zt_text){ line.z, (size_t)(colon-line.z) };
   value = answer_trim((zt_text){ colon+1, line.n-name.n-1 });
   if( answer_header(b, &r->answer, name, value) ) return true;
