@@ -7,31 +7,11 @@ set -eu
 cd "$(dirname "$0")/../.."
 
 tests=tests/interop
-build=build/interop
-
-# environment NAME PACKAGE...: make $build/NAME with those packages. Not every Python has wheels of each; the first that has
-# them will do.
-environment() {
-  env=$build/$1
-  name=$1
-  shift
-  [ -e "$env/complete" ] && return
-  for python in "${PYTHON:-/usr/bin/python3}" python3; do
-    rm -rf "$env"
-    if "$python" -m venv "$env" &&
-       "$env/bin/python" -m pip -q --disable-pip-version-check install --only-binary :all: "$@"; then
-      touch "$env/complete"
-      echo "interop: $name for $("$env/bin/python" -V)"
-      return
-    fi
-  done
-  echo "interop: no Python here can install $*" >&2
-  exit 1
-}
+. $tests/environments.sh
 
 # write VERSION SCRIPT ARGUMENT...: files written by that release, each with a record of what was handed to it.
 write() {
-  environment "$1" "ztensor==$1" numpy==2.2.6 ml_dtypes==0.5.1
+  library "$1"
   version=$1 script=$2
   shift 2
   mkdir -p "$build/files/$version"
@@ -58,11 +38,11 @@ foreign() {
 }
 
 rm -rf "$build/foreign"
-environment safetensors safetensors==0.8.0 numpy==2.2.6
+library safetensors
 foreign "$build/safetensors/bin/python" safetensors
-environment gguf gguf==0.19.0 numpy==2.2.6
+library gguf
 foreign "$build/gguf/bin/python" gguf
-environment numpy numpy==2.2.6 scipy==1.15.3
+library numpy
 foreign "$build/numpy/bin/python" npy npz matlab tensorflow
 environment sklearn scikit-learn==1.6.1 joblib==1.4.2 scipy==1.15.3 numpy==2.2.6
 foreign "$build/sklearn/bin/python" pickle
@@ -72,13 +52,13 @@ mkdir -p "$build/foreign/pickle_older"
 "$build/sklearn-older/bin/python" "$tests/write_pickle.py" "$build/foreign/pickle_older"
 environment archive safetensors==0.8.0 gguf==0.19.0 numpy==2.2.6
 foreign "$build/archive/bin/python" archive
-environment onnx onnx==1.23.2 numpy==2.2.6 ml_dtypes==0.6.0
+library onnx
 foreign "$build/onnx/bin/python" onnx
-environment litert ai-edge-litert==2.3.0 flatbuffers==25.12.19 numpy==2.2.6
+library litert
 foreign "$build/litert/bin/python" tflite
-environment msgpack msgpack==1.2.4 numpy==2.2.6 ml_dtypes==0.6.0
+library msgpack
 foreign "$build/msgpack/bin/python" msgpack
-environment hdf5 h5py==3.16.0 tables==3.11.1 numpy==2.4.6 ml_dtypes==0.6.0
+library hdf5
 foreign "$build/hdf5/bin/python" hdf5
 # Keras's backend of numpy imports scipy and jax, which Keras does not require. With jax for the processor, 450 MB; TensorFlow takes
 # 1.7 GB, and is not installed

@@ -14,7 +14,7 @@ NO_VALUES = {"Q8_1", "Q8_K", "Q1_0"}   # The package has no dequantizer for them
 WRONG_SIZE = {"Q8_1"}                  # It gives a block 40 bytes where ggml has 36
 
 
-def note(path):
+def read(path):
     reader = GGUFReader(path)
     record = Record(path, "gguf", str(int(reader.fields["GGUF.version"].parts[-1][0])))
     for key, field in reader.fields.items():
@@ -31,7 +31,11 @@ def note(path):
             values[np.isnan(values)] = np.nan   # One NaN for all
         record.tensor(tensor.name, "dense" if plain else "gguf." + kind, kind if plain else None,
                       [int(n) for n in tensor.shape[::-1]], data.tobytes(), values)
-    record.save()
+    return record
+
+
+def note(path):
+    read(path).save()
 
 
 def metadata(writer):
@@ -104,4 +108,5 @@ def main(folder):
     write(folder / "vocabulary.gguf", vocabulary)
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

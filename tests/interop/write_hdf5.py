@@ -95,12 +95,16 @@ def walk(record, group, path, seen):
             walk(record, item, f"{path}{name}/", seen)
 
 
-def note(path):
+def read(path):
     with h5py.File(path) as file:
         start = file.userblock_size
         record = Record(path, "hdf5", str(path.read_bytes()[start + 8]))
         walk(record, file, "", {h5py.h5o.get_info(file["/"].id).addr})
-    record.save()
+    return record
+
+
+def note(path):
+    read(path).save()
 
 
 # -------------------------------------------------------------------------------------------------------- contents

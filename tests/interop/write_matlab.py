@@ -68,7 +68,7 @@ class Reader:
                            components=1 + (part != code), attributes={"class": "logical" if code == "b1" else CLASSES[part]})
 
 
-def note(path, flags, level="5"):
+def read(path, flags, level="5"):
     record = Record(path, "matlab", level)
     reader = Reader(record, flags)
     with warnings.catch_warnings(action="ignore"):
@@ -76,7 +76,11 @@ def note(path, flags, level="5"):
     for name, value in scipy.io.loadmat(path).items():
         if name not in ("__header__", "__version__", "__globals__"):
             reader.walk(name, value, typed[name])
-    record.save()
+    return record
+
+
+def note(path, flags, level="5"):
+    read(path, flags, level).save()
 
 
 def cell(*values):
@@ -123,4 +127,5 @@ def main(folder):
             note(path, {key for key, value in values.items() if scipy.sparse.issparse(value) and value.dtype == bool})
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

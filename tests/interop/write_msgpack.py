@@ -84,11 +84,15 @@ def note_tree(record, path, tree):
 
 def write(path, tree, most=1 << 30):
     path.write_bytes(msgpack.packb(state(tree, most), default=extension, strict_types=True))
+    read(path).save()
+
+
+def read(path):
     record = Record(path, "msgpack")
     root = msgpack.unpackb(path.read_bytes(), ext_hook=restored, raw=False)
     if isinstance(root, np.ndarray) or root:
         note_tree(record, None, root)
-    record.save()
+    return record
 
 
 def array_of(rng, name, shape):

@@ -14,12 +14,16 @@ def write(path, array, **how):
     note(path)
 
 
-def note(path):
+def read(path, allow_pickle=True):
     with open(path, "rb") as file:
         version, descr, fortran = arrays.header(file)
     record = Record(path, "npy", version)
-    arrays.note(record, path.stem, np.load(path, allow_pickle=True), version, descr, fortran)
-    record.save()
+    arrays.note(record, path.stem, np.load(path, allow_pickle=allow_pickle), version, descr, fortran)
+    return record
+
+
+def note(path):
+    read(path).save()
 
 
 def main(folder):
@@ -39,4 +43,5 @@ def main(folder):
         note(path)
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -11,14 +11,18 @@ import arrays
 from foreign import Record
 
 
-def note(path):
+def read(path, allow_pickle=True):
     record = Record(path, "npz")
-    with zipfile.ZipFile(path) as archive, np.load(path, allow_pickle=True) as loaded:
+    with zipfile.ZipFile(path) as archive, np.load(path, allow_pickle=allow_pickle) as loaded:
         for info in archive.infolist():
             with archive.open(info) as file:
                 version, descr, fortran = arrays.header(file)
             arrays.note(record, info.filename.removesuffix(".npy"), loaded[info.filename], version, descr, fortran)
-    record.save()
+    return record
+
+
+def note(path):
+    read(path).save()
 
 
 def main(folder):
@@ -43,4 +47,5 @@ def main(folder):
         note(path)
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

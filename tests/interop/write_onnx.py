@@ -71,7 +71,7 @@ def note_graph(record, graph, prefix=""):
     return count
 
 
-def note(path):
+def read(path):
     model = onnx.load(path, load_external_data=False)
     record = Record(path, "onnx", str(model.ir_version))
     for field in ("ir_version", "producer_name", "producer_version", "domain", "model_version", "doc_string"):
@@ -85,7 +85,11 @@ def note(path):
     if nodes:
         record.attribute("nodes", nodes)
     record.attribute("graph", model.graph.name)
-    record.save()
+    return record
+
+
+def note(path):
+    read(path).save()
 
 
 def write(path, graph, location=None, **fields):

@@ -27,7 +27,7 @@ def write(path, tensors, metadata=None):
     note(path)
 
 
-def note(path):
+def read(path):
     types = {spec: model for spec, model in {
         "BOOL": "bool", "U8": "u8", "I8": "i8", "I16": "i16", "U16": "u16", "F16": "f16", "BF16": "bf16", "I32": "i32",
         "U32": "u32", "F32": "f32", "I64": "i64", "U64": "u64", "F64": "f64", "F8_E5M2": "f8_e5m2", "F8_E4M3": "f8_e4m3fn",
@@ -38,8 +38,12 @@ def note(path):
         for key, value in (opened.metadata() or {}).items():
             record.attribute(key, value)
     for name, tensor in deserialize(Path(path).read_bytes()):
-        record.tensor(name, "dense", types[tensor["dtype"]], tensor["shape"], bytes(tensor["data"]))
-    record.save()
+        record.tensor(name, "dense", types.get(tensor["dtype"], tensor["dtype"].lower()), tensor["shape"], bytes(tensor["data"]))
+    return record
+
+
+def note(path):
+    read(path).save()
 
 
 def main(folder):
@@ -61,4 +65,5 @@ def main(folder):
     write(folder / "metadata.safetensors", {}, {f"key {i}": i * "x" for i in range(300)})
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,90 @@
+"""Reads files with the extension, as reader.py does with a library: the same input and output.
+
+`findings` are those of zt_check that are errors, as [object, rule, message]; an object without values has `no`, the reason.
+"""
+import hashlib
+import json
+import os
+import resource
+import sqlite3
+import sys
+from pathlib import Path
+
+import numpy
+
+TESTS = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS / "sql"))
+import support  # noqa: E402  (it is there only now)
+
+MEMORY, LONGEST = 4 << 30, 256 << 20
+# The formats whose values are compared; of others, the bytes
+DENSE = ("dense", "matlab.sparse", "sparse_coo")
+
+
+def sha256(data):
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def one_nan(data):
+    """float32 values with one NaN for all."""
+    values = numpy.frombuffer(data, "<f4").copy()
+    values[numpy.isnan(values)] = numpy.nan
+    return values.tobytes()
+
+
+def attempt(facts, key, ask):
+    """Notes what is asked, or why there is none."""
+    try:
+        facts[key] = ask()
+    except sqlite3.Error as error:
+        facts.setdefault("no", str(error))
+
+
+def parts(db, path):
+    """{object: {role: [dtype, type, sha256]}}; bytes that cannot be had are null."""
+    found = {}
+    for name, role, dtype, type in support.rows(db, "SELECT object, component, dtype, type FROM zt_components(?)", path):
+        entry = {"bytes": None}
+        attempt(entry, "bytes", lambda: sha256(support.value(db, "SELECT zt_blob(?, ?, ?)", path, name, role)))
+        found.setdefault(name, {})[role] = [dtype, type, entry["bytes"] or entry["no"]]
+    return found
+
+
+def facts(db, path, name, format, type, shape, quantized):
+    found = {"format": format, "type": type if format in DENSE else None, "shape": shape and json.loads(shape)}
+    attempt(found, "bytes", lambda: sha256(support.value(db, f"SELECT {'zt_dense' if format in DENSE else 'zt_blob'}(?, ?)", path, name)))
+    if quantized:
+        values = {}
+        attempt(values, "f32", lambda: sha256(one_nan(support.value(db, "SELECT zt_dense(?, ?)", path, name))))
+        found["f32"] = values.get("f32") or values["no"]
+    return found
+
+
+def read(db, path):
+    (container, error), = support.rows(db, "SELECT container, error FROM zt_files(?)", path)
+    if error:
+        return {"error": error.removeprefix(support.prefix(path))}
+    listed = support.rows(db, "SELECT object, format, type, shape FROM zt_objects(?)", path)
+    if container == "ztensor":
+        own = parts(db, path)
+        objects = {name: {"format": format, "shape": json.loads(shape), "parts": own.get(name, {})} for name, format, _, shape in listed}
+    else:
+        objects = {row[0]: facts(db, path, *row, quantized=row[1].startswith("gguf.")) for row in listed}
+    findings = support.rows(db, "SELECT object, rule, message FROM zt_check(?, 'full') WHERE severity = 'error'", path)
+    return {"objects": objects, "count": len(listed), "findings": findings, "container": container}
+
+
+def main():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    db = support.open_connection()
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+    for line in sys.stdin:
+        path = line.rstrip("\n")
+        try:
+            found = read(db, path)
+        except sqlite3.Error as error:    # Where zt_files has none, nothing else may
+            found = {"disagrees": str(error)}
+        print(json.dumps(found), flush=True)
+
+
+main()

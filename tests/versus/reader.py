@@ -1,0 +1,68 @@
+"""Reads files with a format's own library, one after another: python reader.py FORMAT, under the Python that has it.
+
+Each line of the input is a path. Each line of the output is a JSON object, {"error": text} or {"objects": {NAME: FACTS}}. FACTS are
+`format`, `type`, `shape`, `bytes` (sha256 of the values, or of the bytes where there are no values), `f32` (sha256 of dequantized
+values) and `parts` ({ROLE: [dtype, type, sha256]}), null where the library does not tell.
+"""
+import json
+import resource
+import sys
+import warnings
+from pathlib import Path
+
+INTEROP = Path(__file__).resolve().parents[1] / "interop"
+sys.path.insert(0, str(INTEROP))
+MEMORY = 4 << 30    # A library may believe what a file says of its size
+
+
+def facts(object):
+    """Of an object of a Record."""
+    valued = object["dtype"] is not None
+    return {"format": object["format"], "type": object["dtype"] if valued else None, "shape": object["shape"],
+            "bytes": object["sha256"], "f32": object["f32_sha256"]}
+
+
+def of_record(read, **options):
+    """As the writers of test files read them: they share the walk of each library's objects."""
+    def found(path):
+        objects = read(Path(path), **options).what["objects"]
+        return {o["name"]: facts(o) for o in objects}, len(objects)
+    return found
+
+
+def of_ztensor(read):
+    def found(path):
+        objects = read(path)["objects"]
+        return {name: {"format": o["layout"], "shape": list(o["shape"]), "parts": o["components"]} for name, o in objects.items()}, len(objects)
+    return found
+
+
+def reader(format):
+    if format in ("ztensor-1", "ztensor-2"):
+        import read_written
+        return of_ztensor(read_written.read_ztensor_1 if format == "ztensor-1" else read_written.read_ztensor_2_parts)
+    module = __import__(f"write_{format}")
+    return {"matlab": lambda: of_record(module.read, flags=()), "tflite": lambda: of_record(module.read, interpreted=False),
+            "npy": lambda: of_record(module.read, allow_pickle=False), "npz": lambda: of_record(module.read, allow_pickle=False)
+            }.get(format, lambda: of_record(module.read))()
+
+
+def answer(found, path):
+    try:
+        objects, count = found(path)
+        return {"objects": objects, "count": count}
+    except BaseException as error:    # Panics of Rust are no Exceptions
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            raise
+        return {"error": f"{type(error).__name__}: {error}"[:400]}
+
+
+def main(format):
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    warnings.simplefilter("ignore")
+    found = reader(format)
+    for line in sys.stdin:
+        print(json.dumps(answer(found, line.rstrip("\n"))), flush=True)
+
+
+main(sys.argv[1])
