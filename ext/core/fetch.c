@@ -253,10 +253,22 @@ static bool fetch_is_repeated(int status){
   return status==408 || status==429 || status==500 || (status>=502 && status<=504);
 }
 
+/* Returns whether an answer of its own refuses a try that had no credentials. */
+static bool fetch_is_anonymous(const zt_fetch *f){
+  const int status = f->http.answer.status;
+  if( !f->scheme || f->hop || (status!=401 && status!=403) ) return false;
+  for(int i=0; i<f->nHeader; i++){
+    if( strncmp(f->header[i], "Authorization:", 14)==0 ) return false;
+  }
+  return true;
+}
+
 static void fetch_fail_status(const zt_fetch *f, zt_error *err){
   const zt_http_answer *a = &f->http.answer;
-  zt_fail_remote(err, fetch_kind_of(a), "cannot %s: %d%s%s", f->what, a->status,
-                 a->word[0] ? " " : "", a->word);
+  const bool anonymous = fetch_is_anonymous(f);
+  zt_fail_remote(err, fetch_kind_of(a), "cannot %s: %d%s%s%s%s", f->what, a->status,
+                 a->word[0] ? " " : "", a->word, anonymous ? ", " : "",
+                 anonymous ? f->scheme->anonymous : "");
 }
 
 /* Starts from the source's own URL once if a place that it led to before is there no more. */

@@ -27,6 +27,7 @@ typedef struct zt_fetch_scheme {
   bool (*move)(zt_fetch *f);
   /* Learns from an answer of its own. NULL: nothing. */
   void (*learn)(zt_fetch *f);
+  const char *anonymous;     /* For messages: why a try had no credentials, and whence they come */
 } zt_fetch_scheme;
 
 /* A request. All zeros but what is set before it begins, and borrowed until it is cleared. */

@@ -171,7 +171,8 @@ static void hub_learn(zt_fetch *f){
   if( a->status>=300 && !*a->linked_etag && !*a->etag ) f->etag[0] = 0;
 }
 
-const zt_fetch_scheme zt_hub_scheme = { .authorize = hub_authorize, .learn = hub_learn };
+const zt_fetch_scheme zt_hub_scheme = { .authorize = hub_authorize, .learn = hub_learn,
+  .anonymous = "and no token was sent (HF_TOKEN)" };
 
 /* --- Pages --- */
 

@@ -94,7 +94,8 @@ static int remote_file_locate_hub(zt_remote_file *f, zt_error *err){
   zt_hub_place place;
   if( !zt_hub_split(f->path, &place) || place.path.n==0 ){
     return zt_fail_remote(err, "missing", "not the name of a file of the hub:"
-                          " hf://org/repo/path or hf://org/repo@revision/path");
+                          " hf://org/repo/path, hf://org/repo@revision/path or"
+                          " hf://datasets/org/repo/path");
   }
   f->name = zt_hub_name(&place);
   if( !f->name ) return zt_fail_nomem(err);

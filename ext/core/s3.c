@@ -155,7 +155,8 @@ static int s3_prepare(zt_fetch *f, char **url, zt_error *err){
   return err->rc;
 }
 
-const zt_fetch_scheme zt_s3_scheme = { .sign = s3_prepare, .move = s3_learn_region };
+const zt_fetch_scheme zt_s3_scheme = { .sign = s3_prepare, .move = s3_learn_region,
+  .anonymous = "and it was not signed (AWS_ACCESS_KEY_ID, AWS_PROFILE)" };
 
 /* --- Listings --- */
 

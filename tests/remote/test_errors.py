@@ -381,10 +381,10 @@ def test_errors_of_s3(bucket_server, remote, monkeypatch):
     assert kind == "missing" and "NoSuchBucket" in error
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
     kind, error = s3_trouble(bucket_server, remote)
-    assert kind == "denied" and "SignatureDoesNotMatch" in error
+    assert kind == "denied" and error.endswith("SignatureDoesNotMatch")   # It was signed
     monkeypatch.setenv("AWS_NO_SIGN_REQUEST", "YES")
     kind, error = s3_trouble(bucket_server, remote)
-    assert kind == "denied" and "AccessDenied" in error
+    assert kind == "denied" and error.endswith("AccessDenied, and it was not signed (AWS_ACCESS_KEY_ID, AWS_PROFILE)")
     assert "authorization" not in bucket_server.server.log[-1].headers
 
 
@@ -416,6 +416,25 @@ def test_errors_of_the_hub(hub_server, remote):
     hub_server.face.repository("org/gated").commit({"m.safetensors": safetensors()})
     hub_server.face.repositories["models/org/gated"].gated = True
     kind, error = trouble(db, "hf://org/gated/m.safetensors")
-    assert kind == "denied" and "GatedRepo" in error
+    assert kind == "denied" and error.endswith("401 GatedRepo, and no token was sent (HF_TOKEN)")
     for pattern in ("hf://org/none/*.safetensors", "hf://org/gated/**/*.zt"):
         refused(db, pattern)
+
+
+def test_a_refusal_of_the_hub_names_no_token_where_one_was_sent(hub_server, remote, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_another")
+    kind, error = trouble(remote(*hub_server.allowed), "hf://org/private/m.safetensors")
+    assert kind == "denied" and error.endswith("cannot open: 401")
+
+
+def test_a_refusal_of_the_store_is_none_of_the_hub(hub_server, remote):
+    hub_server.face.repository("org/model").commit({"m.safetensors": safetensors(count=200)})
+    hub_server.store.when("", Answer(403))
+    kind, error = trouble(remote(*hub_server.allowed), "hf://org/model/m.safetensors")
+    assert kind == "denied" and error.endswith("cannot open: 403")
+
+
+@pytest.mark.parametrize("source", ["hf://", "hf://gpt2", "hf://gpt2/", "hf://org/model@/", "hf://datasets/org"])
+def test_what_names_no_file_of_the_hub_says_how_one_is_named(hub_server, remote, source):
+    kind, error = trouble(remote(*hub_server.allowed), source)
+    assert kind == "missing" and error.endswith("hf://org/repo/path, hf://org/repo@revision/path or hf://datasets/org/repo/path")
