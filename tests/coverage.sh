@@ -28,7 +28,9 @@ extension=$shared/ztensor.so
 python=${PYTHON:-/usr/bin/python3}
 say make -s B="$shared" CC=gcc OPT="$flags" "$extension"
 say make -s B="$build" CC=gcc OPT="$flags" LOADED="$extension" unit oom replay build/faults.so
+say make -s build/static/faults/write_file.so   # Writing without SQL, which is not measured
 say env ZTENSOR="$extension" "$python" -m pytest -q tests/sql
+say env ZTENSOR="$extension" "$python" -m pytest -q tests/remote
 say env ZTENSOR="$extension" LD_PRELOAD="$PWD/build/faults.so" "$python" -m pytest -q tests/faults \
   -k 'not test_every_call_that_the_extension_makes_of_the_system_can_fail'   # gcov makes calls, too
 

@@ -166,8 +166,8 @@ static size_t search_far_base(const char *url){
   return zt_hub_split(url, &place) ? (size_t)(place.path.z-url) : 0;
 }
 
-/* A wanted path is looked up: a listing of what begins with it has it first. Nothing is listed for
-** a path that is elsewhere. */
+/* A wanted path is looked up: a listing of what begins with it has it first. For a path elsewhere
+** nothing is listed. */
 static void remote_search_only(remote_search *s, const char *key){
   const char *only = s->w->filter->only;
   const size_t n = strlen(s->base);

@@ -135,3 +135,183 @@ def test_addresses_count_from_the_superblock(db):
     for n in (512, 1024, 8192):
         assert value(db, "SELECT zt_dense(?, 'w')", bytes(n) + data) == array.tobytes()
     assert rows(db, "SELECT offset, length FROM zt_components(?)", bytes(512) + data)[0][0] is None
+
+
+# ---- Types and layouts that h5py does not write
+
+def floats(size, exponent, mantissa, bias, big=0):
+    return hdf5.type_of(1, size, struct.pack("<HHBBBBI", 0, 8 * size, mantissa, exponent, 0, mantissa, bias), 8 * size - 1 << 8 | 0x20 | big)
+
+
+def integers(size, signed=0, big=0, offset=0, precision=None):
+    return hdf5.type_of(0, size, struct.pack("<HH", offset, 8 * size if precision is None else precision), big | 8 * signed)
+
+
+def array_of(type, size, *shape, version=3):
+    old = version < 3
+    return hdf5.type_of(10, size, bytes([len(shape)]) + bytes(3 * old) + struct.pack(f"<{len(shape)}I", *shape) + bytes(4 * len(shape) * old) + type, 0, version)
+
+
+def enum_of(type, version, **members):
+    names = b"".join((name.encode() + b"\0").ljust(8 if version < 3 else 0, b"\0") for name in members)
+    return hdf5.type_of(8, 1, type + names + bytes(members.values()), len(members), version)
+
+
+def complex_of(type, size):
+    return hdf5.type_of(11, size, type, 1, 5)
+
+
+F16, BF16, E5M2, E4M3 = floats(2, 5, 10, 15), floats(2, 8, 7, 127), floats(1, 5, 2, 15), floats(1, 4, 3, 7)
+I16, I32 = integers(2, 1), integers(4, 1)
+VLEN = hdf5.type_of(9, 16, I32)
+BOOL, ENUM = enum_of(integers(1), 1, FALSE=0, TRUE=1), enum_of(integers(1), 3, A=0, B=2)
+UNREADABLE, BAD_FLOAT, BAD_INTEGER = '{"$opaque":"h5 unreadable"}', '{"$opaque":"h5 float"}', '{"$opaque":"h5 integer"}'
+
+ATTRIBUTES = {
+    "f16": (F16, struct.pack("<3e", 1.5, -2.0**-24, float("inf")), (3,), "[1.5,-5.960464477539063e-08,9.0e+999]"),
+    "bf16": (BF16, b"\xc0\x3f\x80\xff", (2,), "[1.5,-9.0e+999]"),
+    "e5m2": (E5M2, b"\x3e\xfc\x01", (3,), "[1.5,-9.0e+999,1.52587890625e-05]"),
+    "e4m3": (E4M3, b"\x38", (), BAD_FLOAT),
+    "big f32": (floats(4, 8, 23, 127, 1), struct.pack(">f", -0.15625), (), -0.15625),
+    "f64": (floats(8, 11, 52, 1023), struct.pack("<2d", 1e300, 5e-324), (2,), "[1e+300,5e-324]"),
+    "complex64": (complex_of(hdf5.F32, 8), struct.pack("<2f", 1, -2), (), "[1.0,-2.0]"),
+    "complex of f16": (complex_of(F16, 4), struct.pack("<2e", 0.5, 3), (), "[0.5,3.0]"),
+    "complex of e4m3": (complex_of(E4M3, 2), b"88", (), f"[{BAD_FLOAT},{BAD_FLOAT}]"),
+    "complex of another size": (complex_of(hdf5.F32, 6), bytes(6), (), UNREADABLE),
+    "signed within": (integers(2, 1, 0, 4, 8), struct.pack("<2H", 0xf80f, 0x07f0), (2,), "[-128,127]"),
+    "big within": (integers(2, 0, 1, 0, 12), b"\xff\xff", (), 4095),
+    "i64": (integers(8, 1), struct.pack("<2q", -2**63, 2**63 - 1), (2,), "[-9223372036854775808,9223372036854775807]"),
+    "u64": (integers(8), b"\xff" * 8, (), "18446744073709551615"),
+    "i128": (integers(16), bytes(16), (), BAD_INTEGER),
+    "no bits": (integers(1, precision=0), b"\1", (), BAD_INTEGER),
+    "bit field": (hdf5.type_of(4, 2, struct.pack("<HH", 0, 16)), b"\1\x80", (), 32769),
+    "time": (hdf5.type_of(2, 4, b"\x20\0"), bytes(4), (), '{"$opaque":"h5 time"}'),
+    "reference": (hdf5.type_of(7, 8), bytes(8), (), '{"$opaque":"h5 reference"}'),
+    "opaque": (hdf5.type_of(5, 3, b"tag".ljust(8, b"\0"), 8), b"\0\1\2", (), b"\0\1\2"),
+    "array": (array_of(I16, 12, 2, 3), struct.pack("<6h", *range(-3, 3)), (), "[[-3,-2,-1],[0,1,2]]"),
+    "old array": (array_of(I16, 12, 3, 2, version=2), struct.pack("<12h", *range(12)), (2,), "[[[0,1],[2,3],[4,5]],[[6,7],[8,9],[10,11]]]"),
+    "array of another size": (array_of(I16, 10, 2, 3), bytes(10), (), UNREADABLE),
+    "bool": (BOOL, b"\1\0\2", (3,), "[true,false,2]"),
+    "enum": (ENUM, b"\2\0\7", (3,), "[2,0,7]"),
+    "enum of floats": (hdf5.type_of(8, 4, hdf5.F32 + b"A\0" + bytes(4), 1, 3), bytes(4), (), UNREADABLE),
+    "compound": (hdf5.type_of(6, 6, b"x\0\0" + I16 + b"y\0\2" + hdf5.F32, 2, 3), struct.pack("<hf", -5, 0.25), (), "[-5,0.25]"),
+    "ends at a NUL": (hdf5.type_of(3, 4), b"a\0bc", (), b"a"),
+    "padded by NULs": (hdf5.type_of(3, 6, bits=1), b"ab\0c\0\0", (), b"ab\0c"),
+    "padded by spaces": (hdf5.type_of(3, 4, bits=2), b"ab  ", (), b"ab"),
+    "nothing": (F16, b"", (0,), "[]"),
+    "fewer bytes": (I32, bytes(4), (2,), UNREADABLE),
+}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attributes_of_each_type(db, name):
+    type, data, shape, expected = ATTRIBUTES[name]
+    f = hdf5.File()
+    assert rows(db, "SELECT key, value FROM zt_attributes(?) WHERE object IS NULL",
+                f.end(hdf5.link("w", f.plain()), hdf5.attribute(name, type, data, shape))) == [(name, expected)]
+
+
+@pytest.mark.parametrize("type, elements, expected", [
+    (VLEN, [(3, 1), (0, 0)], "[[-1,2,70000],[]]"), (hdf5.TEXT, [(5, 2), (0, 0)], '["hé",""]'), (VLEN, [(4, 1)], UNREADABLE), (VLEN, [(1, 9)], UNREADABLE),
+    (hdf5.type_of(9, 16, VLEN), [(1, 3)], "[[[2]]]"), (hdf5.type_of(9, 8, I32), [(0, 0)], UNREADABLE)])
+def test_attributes_in_a_global_heap(db, type, elements, expected):
+    f = hdf5.File()
+    at = f.next()
+    objects = [struct.pack("<3i", -1, 2, 70000), b"h\xc3\xa9\0x", struct.pack("<IQI", 1, at, 4), struct.pack("<i", 2)]
+    body = b"".join(struct.pack("<HHIQ", i, 1, 0, len(o)) + o + bytes(-len(o) % 8) for i, o in enumerate(objects, 1))
+    heap = f.put(struct.pack("<4sB3xQ", b"GCOL", 1, 16 + len(body)) + body)
+    data = b"".join(struct.pack("<IQI", n, heap if n else 0, index) for n, index in elements)
+    data = f.end(hdf5.link("w", f.plain()), hdf5.attribute("a", type, data, (len(elements),)))
+    got = value(db, "SELECT value FROM zt_attributes(?) WHERE key='a'", data)
+    assert got == expected
+
+
+@pytest.mark.parametrize("type, size, format, dtype, reason", [
+    (hdf5.type_of(4, 2, struct.pack("<HH", 0, 16)), 2, "hdf5.bitfield", "u8", "bit fields"), (array_of(I16, 4, 2), 4, "hdf5.array", "u8", "arrays"),
+    (hdf5.type_of(2, 4, b"\x20\0"), 4, "hdf5.time", "u8", "times"), (complex_of(F16, 4), 4, "hdf5.complex", "u8", "not known"),
+    (integers(3), 3, "hdf5.integer", "u8", "another precision"), (integers(4, precision=20), 4, "hdf5.integer", "u32", "another precision"),
+    (E4M3, 1, "hdf5.float", "u8", "not known"), (VLEN, 16, "hdf5.vlen", "u8", "different lengths")])
+def test_elements_without_values(db, type, size, format, dtype, reason):
+    f = hdf5.File()
+    data = hdf5.beside(hdf5.contiguous(f.put(bytes(range(4 * size))), 4 * size), type=type, file=f)
+    assert rows(db, "SELECT format, dtype FROM zt_objects(?) WHERE object='w'", data) == [(format, dtype)]
+    assert value(db, "SELECT zt_blob(?, 'w')", data) == bytes(range(4 * size))
+    assert reason in message(db, "SELECT zt_dense(?, 'w')", data)
+
+
+@pytest.mark.parametrize("type, dtype, array", [
+    (complex_of(hdf5.F32, 8), "complex64", numpy.array([1 - 2j, 0.5j], "<c8")), (E5M2, "f8_e5m2", numpy.array([0x3e, 0xfc], "u1")),
+    (complex_of(floats(8, 11, 52, 1023, 1), 16), "complex128", numpy.array([1e300 - 2j, 3], ">c16")), (BOOL, "bool", numpy.array([True, False])),
+    (ENUM, "u8", numpy.array([2, 7], "u1"))])
+def test_elements_of_rare_types(db, type, dtype, array):
+    f = hdf5.File()
+    data = hdf5.beside(hdf5.contiguous(f.put(array.tobytes()), array.nbytes), type=type, shape=array.shape, file=f)
+    assert value(db, "SELECT coalesce(type, dtype) FROM zt_components(?) WHERE object='w'", data) == dtype
+    assert value(db, "SELECT zt_dense(?, 'w')", data) == array.astype(array.dtype.newbyteorder("<")).tobytes()
+
+
+def old_layout(version, kind, sizes, address=None, data=None):
+    """A layout message of version 1 or 2, which the library wrote before 1.6.3."""
+    return hdf5.message(hdf5.LAYOUT, struct.pack("<BBB5x", version, len(sizes), kind) + (b"" if address is None else struct.pack("<Q", address))
+                        + struct.pack(f"<{len(sizes)}I", *sizes) + (b"" if data is None else struct.pack("<I", len(data)) + data))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_layouts_of_old_versions(db, version):
+    array = sample((3, 4))
+    raw = array.tobytes()
+    f = hdf5.File()
+    chunk = f.put(hdf5.tree(((0, 0), 32, 0, f.put(raw[:32])), ((2, 0), 32, 0, f.put(raw[32:] + bytes(16))), rank=2))
+    layouts = {"compact": old_layout(version, 0, (3, 4), data=raw), "contiguous": old_layout(version, 1, (3, 4), f.put(raw)),
+               "chunked": old_layout(version, 2, (2, 4, 4), chunk), "nothing": old_layout(version, 1, (3, 4), hdf5.NONE)}
+    data = f.end(*(hdf5.link(name, f.dataset(layout, shape=(3, 4))) for name, layout in layouts.items()))
+    assert rows(db, "SELECT object, value FROM zt_attributes(?) WHERE key='hdf5.layout'", data) == [
+        ("chunked", "chunked"), ("compact", "compact"), ("contiguous", "contiguous"), ("nothing", "contiguous")]
+    for name in layouts:
+        assert value(db, "SELECT zt_dense(?, ?)", data, name) == (bytes(48) if name == "nothing" else raw), name
+    assert value(db, "SELECT count(*) FROM zt_check(?, 'full') WHERE severity='error'", data) == 0
+    deep = hdf5.beside(old_layout(version, 2, (1,) * 34, 0))
+    assert "chunks of more than 32 dimensions" in message(db, "SELECT zt_dense(?, 'w')", deep)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 8, 16])
+@pytest.mark.parametrize("rest", [0, 1])
+def test_bytes_are_unshuffled_by_elements_of_any_size(db, width, rest):
+    raw = numpy.random.default_rng(width).bytes(16 * 11 + rest)
+    n = len(raw) // width
+    shuffled = b"".join(raw[k:n * width:width] for k in range(width)) + raw[n * width:]
+    f = hdf5.File()
+    layout = hdf5.chunked(f.put(hdf5.tree(((0,), len(raw), 0, f.put(shuffled)))), len(raw), 1)
+    data = hdf5.beside(layout, hdf5.filters(2, values=(width,)), type=integers(1), shape=(len(raw),), file=f)
+    assert value(db, "SELECT zt_dense(?, 'w')", data) == raw
+
+
+def test_a_fill_value_of_another_size_is_a_fault(db):
+    fill = hdf5.message(hdf5.FILL, struct.pack("<BBIH", 3, 0x20, 2, 7))
+    assert "a fill value of another size than the elements" in message(db, "SELECT zt_dense(?, 'w')", hdf5.beside(hdf5.chunked(hdf5.NONE, 4, 4), fill))
+
+
+def fixed_array(f, chunks, filtered):
+    """A fixed array of chunks: (address, size, mask)."""
+    entry = 8 + (4 + 4 if filtered else 0)
+    at = f.next() + 28
+    at += -at % 8
+    head = f.put(hdf5.summed(struct.pack("<4sBBBBQQ", b"FAHD", 0, int(filtered), entry, 10, len(chunks), at)))
+    body = b"".join(struct.pack("<QII", *chunk)[:entry] for chunk in chunks)
+    assert f.put(hdf5.summed(struct.pack("<4sBBQ", b"FADB", 0, int(filtered), head) + body)) == at
+    return head
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_chunks_at_the_edge_may_be_unfiltered(db, plain):
+    """The library's H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS."""
+    array = sample((5, 6))
+    f = hdf5.File()
+    chunks = []
+    for at, whole in pieces(array, (2, 4)):
+        at_edge = at[0] + 2 > 5 or at[1] + 4 > 6
+        raw = whole.tobytes() if plain and at_edge else zlib.compress(whole.tobytes())
+        chunks.append((f.put(raw), len(raw), 0))
+    layout = hdf5.message(hdf5.LAYOUT, struct.pack("<BBBBB3BBBQ", 4, 2, int(plain), 3, 1, 2, 4, 4, 3, 10, fixed_array(f, chunks, True)))
+    data = hdf5.beside(layout, hdf5.filters(1), shape=(5, 6), file=f)
+    assert value(db, "SELECT zt_dense(?, 'w')", data) == array.tobytes()
