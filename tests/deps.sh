@@ -30,8 +30,8 @@ compiles() {
   compiler=$1 line=$2
   shift 2
   printf '%s\nint main(void){ return 0; }\n' "$line" >"$work/try.c"
-  # shellcheck disable=SC2086  # Flags are words
-  "$compiler" $CPPFLAGS -o "$work/try" "$work/try.c" $LDFLAGS "$@" >/dev/null 2>&1 && "$work/try" >/dev/null 2>&1
+  # shellcheck disable=SC2086  # Flags are words, and CC may be a wrapper and its compiler
+  $compiler $CPPFLAGS -o "$work/try" "$work/try.c" $LDFLAGS "$@" >/dev/null 2>&1 && "$work/try" >/dev/null 2>&1
 }
 
 # fuzzes: clang has libFuzzer, and the sanitizers that go with it.

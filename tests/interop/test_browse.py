@@ -1,4 +1,5 @@
 """Tools that browse a catalog, from PyPI: Datasette, with its default limit of a second, and DuckDB."""
+import bz2
 import json
 import os
 import sqlite3
@@ -58,7 +59,7 @@ def catalog(tmp_path_factory):
     for number in (1, 2):
         (models / f"whole-0000{number}-of-00002.safetensors").write_bytes(safetensors(1000 + number))
     (models / "texts.npy").write_bytes(npy("<U1", (2,), "ab".encode("utf-32-le")))
-    (models / "keras_model.bin").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(2048))
+    (models / "model.bin").write_bytes(bz2.compress(b"weights"))
     path = create(directory / "catalog.db", "audit.sql")
     refresh(path, str(models))
     db = open_connection(path)

@@ -31,6 +31,7 @@ ZONE = "TEST-9"  # that of the writers: Optuna 4 notes local time
 STORE = "store [1] 5%"
 NET = (17, "bf16,f32")  # parameters and dtypes of the model that all three log
 ARRAYS = (10, "f32,i64")  # and of the npz
+CODE = (0, None)  # and of a pickled class, which has no arrays
 
 
 def script(name):
@@ -227,7 +228,8 @@ def test_mlflow_models(session, ids):
                 ("large", "FINISHED", "checkpoints/all/step 1.zt", *step), ("large", "FINISHED", "net.zt", *net),
                 ("nan", "FINISHED", "net.zt", *net),
                 *[(name, "FINISHED", "net.zt", *net) for name in ("other bytes", "other digest", "overwritten")],
-                ("pyfunc", "FINISHED", "artifacts/step 1.zt", *step), ("running", "RUNNING", "partial.zt", *partial),
+                ("pyfunc", "FINISHED", "artifacts/step 1.zt", *step),
+                ("pyfunc", "FINISHED", "python_model.pkl", *CODE, ANY), ("running", "RUNNING", "partial.zt", *partial),
                 ("same digest", "FINISHED", "net.zt", *net), ("small", "FINISHED", "model/net.zt", *net),
                 ("soon", "FINISHED", "net.zt", *net), ("wrong tag", "FINISHED", "net.zt", *net)]
     assert got == [(name, ids[name], *rest, ANY if name == "broken" else None) for name, *rest in expected]
@@ -253,7 +255,7 @@ def test_mlflow_best_models(session):
     step = (63, "f16")
     assert got == [
         ("acc", 1, 5, 0.1, "broken", "broken.zt", None, None),
-        ("acc", 2, 4, 0.7, "pyfunc", "artifacts/step 1.zt", *step),
+        ("acc", 2, 4, 0.7, "pyfunc", "artifacts/step 1.zt", *step), ("acc", 2, 4, 0.7, "pyfunc", "python_model.pkl", *CODE),
         ("acc", 3, 3, 0.8, "large", "checkpoints/all/step 1.zt", *step), ("acc", 3, 3, 0.8, "large", "net.zt", *NET),
         ("acc", 4, 2, 0.9, "small", "model/net.zt", *NET),
         ("val_loss", 1, 4, 0.1, "large", "checkpoints/all/step 1.zt", *step), ("val_loss", 1, 4, 0.1, "large", "net.zt", *NET),
@@ -300,7 +302,7 @@ def test_mlflow_places_that_cannot_be_files_do_not_end_a_query(session, ids, tmp
             db.execute("INSERT INTO runs(run_uuid, name, status, start_time, end_time, lifecycle_stage, artifact_uri, experiment_id) "
                        "VALUES (?, 'odd', 'FINISHED', 1, 2, 'active', ?, ?)", (f"odd{i}", place, experiments["tuning"]))
     session = Session("mlflow", tmp_path, copy)
-    assert session.ask("SELECT count(*), sum(name = 'odd') FROM mlflow_models") == [(23, 0)]
+    assert session.ask("SELECT count(*), sum(name = 'odd') FROM mlflow_models") == [(24, 0)]
     assert session.ask("SELECT count(*) FROM mlflow_places WHERE run LIKE 'odd%'") == [(len(places),)]
 
 
@@ -340,7 +342,7 @@ def test_mlflow_opens_the_files_of_the_runs_that_are_asked_for(session, ids, tmp
 @MLFLOW
 def test_run_files_of_mlflow(session, ids):
     got = session.ask("SELECT tracker, database, run, name, status, path, logged FROM run_files")
-    assert len(got) == 23 and {row[:2] for row in got} == {("mlflow", str(session.database))}
+    assert len(got) == 24 and {row[:2] for row in got} == {("mlflow", str(session.database))}
     names = {run: name for name, run in ids.items()}
     assert all(names[run] == name and Path(path).is_file() and os.path.isabs(path) for _, _, run, name, _, path, _ in got)
     assert {row[3]: row[4] for row in got if row[4] != "finished"} == {"failed": "failed", "killed": "KILLED", "running": "running"}
