@@ -72,7 +72,7 @@ def test_what_a_library_for_linux_needs_and_shows(platform):
     needed = {line.split("[")[1].rstrip("]") for line in lines("readelf", "-dW") if "(NEEDED)" in line}
     musl = platform.endswith("musl")
     assert needed <= ({"libc.so"} if musl else
-                      {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-aarch64.so.1"})
+                      {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-aarch64.so.1", "ld-linux-x86-64.so.2"})
     symbols = [line.split() for line in lines("readelf", "--dyn-syms", "-W")[3:]]
     shown = {s[7].partition("@")[0] for s in symbols if len(s) > 7 and s[6] != "UND" and s[4] in ("GLOBAL", "WEAK")}
     header = (ROOT / "ext" / "bindings.h").read_text() + (ROOT / "ext" / "ztensor.c").read_text()
