@@ -94,12 +94,19 @@ int zt_os_stat(const char *path, zt_stat *out){
 }
 
 #if defined(__linux__) && defined(STATX_BTIME)
+# ifdef __GLIBC_PREREQ
+#  if __GLIBC_PREREQ(2, 28)
+#   define OS_STATX statx
+#  endif
+# endif
+# ifndef OS_STATX   /* Older ones lack the function */
+#  define OS_STATX(...) syscall(SYS_statx, __VA_ARGS__)
+# endif
+
 int64_t zt_os_birth(const char *path){
   struct statx s;
   long rc;
-  /* Not statx(), which glibc lacks before 2.28 */
-  OS_UNINTERRUPTED( (rc = syscall(SYS_statx, AT_FDCWD, path, AT_STATX_SYNC_AS_STAT, STATX_BTIME,
-                                  &s))!=0 );
+  OS_UNINTERRUPTED( (rc = OS_STATX(AT_FDCWD, path, AT_STATX_SYNC_AS_STAT, STATX_BTIME, &s))!=0 );
   if( rc || !(s.stx_mask & STATX_BTIME) ) return 0;
   return os_nanoseconds((struct timespec){ .tv_sec = s.stx_btime.tv_sec,
                                            .tv_nsec = (long)s.stx_btime.tv_nsec });

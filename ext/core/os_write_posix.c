@@ -208,12 +208,22 @@ int zt_os_name(zt_file file, const char *path){
   return rc ? errno : 0;
 }
 
+#ifdef __GLIBC_PREREQ
+# if __GLIBC_PREREQ(2, 28)
+#  define OS_WRITE_RENAMEAT2 renameat2
+# endif
+#endif
+#if !defined(OS_WRITE_RENAMEAT2) && defined(__linux__) && defined(SYS_renameat2)
+/* Others lack the function */
+# define OS_WRITE_RENAMEAT2(...) syscall(SYS_renameat2, __VA_ARGS__)
+#endif
+
 /* Renames as the flags say. ENOTSUP where the system or the file system cannot: a filter of system
 ** calls says EPERM then. */
 static int os_write_rename_as(const char *from, const char *to, unsigned flags){
-#if defined(__linux__) && defined(SYS_renameat2)
-  long rc;   /* Not of renameat2(), which glibc lacks before 2.28 */
-  OS_WRITE_UNINTERRUPTED( (rc = syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags))!=0 );
+#ifdef OS_WRITE_RENAMEAT2
+  long rc;
+  OS_WRITE_UNINTERRUPTED( (rc = OS_WRITE_RENAMEAT2(AT_FDCWD, from, AT_FDCWD, to, flags))!=0 );
 #elif defined(RENAME_SWAP) && defined(RENAME_EXCL)
   int rc;
   const unsigned own = flags==OS_WRITE_EXCHANGE ? RENAME_SWAP : RENAME_EXCL;
