@@ -25,7 +25,7 @@ def read_ztensor_2_parts(path):
             tensor = source[name]
             parts = {role: tensor[role] for role in tensor.parts}
             objects[name] = {"shape": tensor.shape, "layout": tensor.layout,
-                             "components": {role: [p.dtype, p.logical or p.dtype, digest(p.tobytes())] for role, p in parts.items()}}
+                             "components": {role: [p.dtype, p.dtype if p.logical is None else p.logical, digest(p.tobytes())] for role, p in parts.items()}}
     checked, undigested = ztensor.verify(path, deep=True)
     return {"objects": objects, "attributes": attributes, "undigested": undigested}
 
@@ -56,7 +56,7 @@ def read_ztensor_1(path):
     reader = ztensor.Reader(path)._inner
     for name in reader.keys():
         meta = reader._get_metadata(name)
-        components = {role: [c["dtype"], c.get("type") or c["dtype"], digest(bytes(reader._read_component_raw(name, role)[0]))]
+        components = {role: [c["dtype"], c["dtype"] if c.get("type") is None else c["type"], digest(bytes(reader._read_component_raw(name, role)[0]))]
                       for role, c in meta["components"].items()}
         objects[name] = {"shape": meta["shape"], "layout": meta["format"], "attributes": meta["attributes"] or {}, "components": components}
     return {"objects": objects}

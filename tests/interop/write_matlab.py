@@ -34,8 +34,8 @@ class Reader:
         elif value.dtype.kind == "U":
             rows = [str(row) for row in value]
             self.record.attribute(path, rows[0] if len(rows) == 1 else rows or "")
-        else:
-            self.numbers(path, value)
+        else:   # Without MATLAB's types, numbers have those in which they are stored
+            self.numbers(path, typed if {value.dtype.kind, typed.dtype.kind} <= set("iuf") else value)
 
     def struct(self, path, value, typed):
         names = value.dtype.names or ()
@@ -74,7 +74,7 @@ def read(path, flags, level="5"):
     with warnings.catch_warnings(action="ignore"):
         typed = scipy.io.loadmat(path, mat_dtype=True)
     for name, value in scipy.io.loadmat(path).items():
-        if name not in ("__header__", "__version__", "__globals__"):
+        if name not in ("__header__", "__version__", "__globals__", "__function_workspace__"):
             reader.walk(name, value, typed[name])
     return record
 

@@ -111,7 +111,7 @@ def attributes_of(tensor):
     return found
 
 
-def note(path, interpreted=True):
+def read(path, interpreted=True):
     whole = path.read_bytes()
     model = schema.ModelT.InitFromPackedBuf(whole)
     record, taken = Record(path, "tflite", str(model.version)), set()
@@ -136,7 +136,11 @@ def note(path, interpreted=True):
             format = "tflite.string" if type == "STRING" else "dense"
             record.tensor(name if number == 1 else f"{name}#{number}", format, TYPES.get(type), listed(tensor.shape) or [],
                           data, attributes=attributes_of(tensor), shard=shard)
-    record.save()
+    return record
+
+
+def note(path, interpreted=True):
+    read(path, interpreted).save()
 
 
 def data_of(rng, type, shape):

@@ -5,17 +5,6 @@ import re
 KNOWN = [
 ]
 
-# Objects that are listed and have no values for us, by design; their bytes are compared
-WITHOUT_VALUES = re.compile(r"^$")
-# Names of one thing
-TYPES = {}
-
-
 def reason(format, outcome, message):
     """Why the difference is right; None if it is not known."""
     return next((why for of, what, pattern, why in KNOWN if of == format and what == outcome and re.search(pattern, message)), None)
-
-
-def common(key, value):
-    """A fact by the name that both sides have for it."""
-    return value

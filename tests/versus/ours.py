@@ -1,6 +1,7 @@
 """Reads files with the extension, as reader.py does with a library: the same input and output.
 
-`findings` are those of zt_check that are errors, as [object, rule, message]; an object without values has `no`, the reason.
+`findings` are those of zt_check that are errors, as [object, rule, message]. An object without bytes has `no`, the reason; one without
+values `without`.
 """
 import hashlib
 import json
@@ -40,6 +41,11 @@ def attempt(facts, key, ask):
         facts.setdefault("no", str(error))
 
 
+def values(db, path, name, quantized):
+    data = support.value(db, "SELECT zt_dense(?, ?)", path, name)
+    return sha256(one_nan(data) if quantized else data)
+
+
 def parts(db, path):
     """{object: {role: [dtype, type, sha256]}}; bytes that cannot be had are null."""
     found = {}
@@ -50,14 +56,22 @@ def parts(db, path):
     return found
 
 
-def facts(db, path, name, format, type, shape, quantized):
-    found = {"format": format, "type": type if format in DENSE else None, "shape": shape and json.loads(shape)}
-    attempt(found, "bytes", lambda: sha256(support.value(db, f"SELECT {'zt_dense' if format in DENSE else 'zt_blob'}(?, ?)", path, name)))
-    if quantized:
-        values = {}
-        attempt(values, "f32", lambda: sha256(one_nan(support.value(db, "SELECT zt_dense(?, ?)", path, name))))
-        found["f32"] = values.get("f32") or values["no"]
-    return found
+def facts(db, path, name, format, type, shape):
+    """`no`: why there are no bytes, `without`: why there are no values."""
+    found, dense = {"format": format, "type": None, "shape": shape and json.loads(shape)}, {}
+    attempt(dense, "values", lambda: values(db, path, name, (format or "").startswith("gguf.")))
+    if "no" in dense:
+        found["without"] = dense["no"]
+    if format in DENSE:
+        return {**found, "type": type, "bytes": dense.get("values"), **({"no": dense["no"]} if "no" in dense else {})}
+    attempt(found, "bytes", lambda: sha256(support.value(db, "SELECT zt_blob(?, ?)", path, name)))
+    return {**found, "f32": dense.get("values")}
+
+
+def of_ztensor(db, path, own, name, format, shape):
+    found, dense = {"format": format, "shape": json.loads(shape), "parts": own}, {}
+    attempt(dense, "values", lambda: values(db, path, name, False))
+    return {**found, **({"without": dense["no"]} if "no" in dense else {})}
 
 
 def read(db, path):
@@ -67,9 +81,9 @@ def read(db, path):
     listed = support.rows(db, "SELECT object, format, type, shape FROM zt_objects(?)", path)
     if container == "ztensor":
         own = parts(db, path)
-        objects = {name: {"format": format, "shape": json.loads(shape), "parts": own.get(name, {})} for name, format, _, shape in listed}
+        objects = {name: of_ztensor(db, path, own.get(name, {}), name, format, shape) for name, format, _, shape in listed}
     else:
-        objects = {row[0]: facts(db, path, *row, quantized=row[1].startswith("gguf.")) for row in listed}
+        objects = {row[0]: facts(db, path, *row) for row in listed}
     findings = support.rows(db, "SELECT object, rule, message FROM zt_check(?, 'full') WHERE severity = 'error'", path)
     return {"objects": objects, "count": len(listed), "findings": findings, "container": container}
 

@@ -5,6 +5,7 @@ Each line of the input is a path. Each line of the output is a JSON object, {"er
 values) and `parts` ({ROLE: [dtype, type, sha256]}), null where the library does not tell.
 """
 import json
+import re
 import resource
 import sys
 import warnings
@@ -12,6 +13,8 @@ from pathlib import Path
 
 INTEROP = Path(__file__).resolve().parents[1] / "interop"
 sys.path.insert(0, str(INTEROP))
+# Layouts of zTensor 2 that have another name in the tables
+LAYOUT = re.compile(r"^zt\.(sparse_csr|sparse_coo)/1$")
 MEMORY = 4 << 30    # A library may believe what a file says of its size
 
 
@@ -33,8 +36,20 @@ def of_record(read, **options):
 def of_ztensor(read):
     def found(path):
         objects = read(path)["objects"]
-        return {name: {"format": o["layout"], "shape": list(o["shape"]), "parts": o["components"]} for name, o in objects.items()}, len(objects)
+        return {name: {"format": LAYOUT.sub(r"\1", o["layout"]), "shape": list(o["shape"]), "parts": {role: short(part) for role, part in o["components"].items()}}
+                for name, o in objects.items()}, len(objects)
     return found
+
+
+def short(part):
+    from content import SHORT    # Needs what only some of the environments have
+    return [SHORT.get(part[0], part[0]), SHORT.get(part[1], part[1]), part[2]]
+
+
+def matlab(module):
+    from scipy.io.matlab import matfile_version
+    return lambda path, **how: module.read(path, flags=(), level="4" if matfile_version(path)[0] == 0 else "5")
+
 
 
 def reader(format):
@@ -42,7 +57,7 @@ def reader(format):
         import read_written
         return of_ztensor(read_written.read_ztensor_1 if format == "ztensor-1" else read_written.read_ztensor_2_parts)
     module = __import__(f"write_{format}")
-    return {"matlab": lambda: of_record(module.read, flags=()), "tflite": lambda: of_record(module.read, interpreted=False),
+    return {"matlab": lambda: of_record(matlab(module)), "tflite": lambda: of_record(module.read, interpreted=False),
             "npy": lambda: of_record(module.read, allow_pickle=False), "npz": lambda: of_record(module.read, allow_pickle=False)
             }.get(format, lambda: of_record(module.read))()
 
