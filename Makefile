@@ -51,7 +51,7 @@ OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
 .PHONY: all help deps deps-machines deps-torch deps-packages deps-browser demo test test-c objects unit oom replay sql sql-odd \
   sql-even remote faults warnings analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate mutants hostile coverage interop \
-  hosts random amalgamation test-s390x test-arm64 test-armhf windows threads tsan soak bench growth bench-table install wheel wheels npm deb \
+  versus hosts random amalgamation test-s390x test-arm64 test-armhf windows threads tsan soak bench growth bench-table install wheel wheels npm deb \
   test-page test-browser test-spark test-packages clean
 
 # The first target
@@ -278,6 +278,9 @@ coverage:                           ## measure the test suite's coverage of ext/
 
 interop: all                        ## compare with the formats' own libraries, over files that these have just written
 	@PYTHON='$(PYTHON)' sh tests/interop/run.sh
+
+versus: all                         ## compare with the formats' own libraries, over mutated files, SECONDS=30 for each format, or for FORMAT
+	@PYTHON='$(PYTHON)' FORMAT='$(FORMAT)' SECONDS_EACH='$(SECONDS)' SEED='$(SEED)' sh tests/versus/run.sh
 
 hosts: all                          ## run tests in hosts with their own SQLite, and with other versions of SQLite; needs many tools
 	@PYTHON='$(PYTHON)' sh tests/hosts/run.sh
