@@ -7,7 +7,6 @@
 
 #define CACHE_BUCKETS 1024   /* A power of two */
 #define CACHE_EMPTIED 64     /* Most emptied containers: as many as may be opened ahead */
-#define CACHE_GONE 4096      /* Evicted containers that are remembered; a power of two */
 #define CACHE_LARGE ((size_t)1 << 20)   /* A container of this size takes long to read again */
 
 typedef struct cache_entry {
@@ -40,7 +39,6 @@ struct zt_cache {
   unsigned nEmptied;
   zt_freelist entries;             /* Memory for entries */
   zt_container_guess guess;        /* From the last kept container */
-  uint32_t gone[CACHE_GONE];       /* Files that this period has evicted from `fresh`: hashes */
   bool missed;                     /* The last requested container was not cached */
 };
 
@@ -49,7 +47,7 @@ zt_cache *zt_cache_new(void){
   if( c ){
     *c = (zt_cache){
       .monitor = zt_monitor_new(), .asked.limit = ZT_CACHE_HELD,
-      .fresh.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN, .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN
+      .fresh.limit = ZT_CACHE_BYTES, .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN
     };
   }
   if( c && !c->monitor ){
@@ -114,25 +112,13 @@ static void cache_drop(zt_cache *c, cache_entry *e){
   zt_freelist_give(&c->entries, e);
 }
 
-/* The place of a file's hash in `gone`, which differs in each period. */
-static uint32_t *cache_gone(zt_cache *c, const zt_identity *id, uint32_t *hash){
-  const uint64_t mixed = (id->inode ^ id->device<<32 ^ c->period<<48)*0x9E3779B97F4A7C15u;
-  *hash = (uint32_t)(mixed>>32);
-  return &c->gone[(uint32_t)mixed>>8 & (CACHE_GONE-1)];
-}
-
 /* Evict from a queue. A container in use stays: dropping it would free nothing, and another request
 ** for it would open it again. */
 static void cache_make_room(zt_cache *c, cache_queue *q, size_t limit){
   cache_entry *newer;
   for(cache_entry *e=q->oldest; e && e!=q->newest && q->bytes>limit; e=newer){
     newer = e->newer;
-    if( zt_container_is_shared(e->container) ) continue;
-    if( q==&c->fresh ){
-      uint32_t hash, *gone = cache_gone(c, &e->id, &hash);
-      *gone = hash;
-    }
-    cache_drop(c, e);
+    if( !zt_container_is_shared(e->container) ) cache_drop(c, e);
   }
 }
 
@@ -162,8 +148,7 @@ void zt_cache_release(zt_cache *c){
   zt_monitor_enter(c->monitor);
   if( --c->cursors==0 ){
     while( c->nEmptied>0 ) zt_container_close(c->emptied[--c->nEmptied]);
-    c->fresh.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN;
-    cache_make_room(c, &c->fresh, c->fresh.limit);
+    cache_make_room(c, &c->fresh, ZT_CACHE_BYTES/ZT_CACHE_SCAN);
     cache_make_room(c, &c->asked, ZT_CACHE_BYTES-2*(ZT_CACHE_BYTES/ZT_CACHE_SCAN));
   }
   zt_monitor_leave(c->monitor);
@@ -180,13 +165,6 @@ void zt_cache_free(zt_cache *c){
 }
 
 /* --- Finding --- */
-
-/* A file is missing that a request by path found before: the statement asks for its files again, so
-** more of them are kept. Most statements ask once; new memory for each would take longer. */
-static void cache_learn(zt_cache *c, const zt_identity *id){
-  uint32_t hash;
-  if( c->cursors>0 && *cache_gone(c, id, &hash)==hash ) c->fresh.limit = ZT_CACHE_BYTES;
-}
 
 static bool cache_same(const zt_identity *a, const zt_identity *b){
   return a->inode==b->inode && a->device==b->device && a->size==b->size && a->mtime==b->mtime
@@ -218,7 +196,6 @@ zt_container *zt_cache_find(zt_cache *c, const char *path, const zt_identity *id
   zt_monitor_enter(c->monitor);
   found = cache_find(c, path, id, scan);
   c->missed = !found;
-  if( !found && !scan ) cache_learn(c, id);
   if( found ) zt_container_ref(found);
   else if( help ){
     *help = (zt_cache_help){ c->nEmptied>0 ? c->emptied[--c->nEmptied] : NULL, c->guess };

@@ -16,7 +16,7 @@
                                             ** large containers */
 #define ZT_CACHE_SCAN 4   /* Divisor of ZT_CACHE_BYTES for containers that scans over many files
                           ** opened, and for those requested once, which may fill all of it while a
-                          ** statement runs that asks for them again */
+                          ** statement runs */
 
 typedef struct zt_cache zt_cache;
 

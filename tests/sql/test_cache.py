@@ -1,13 +1,9 @@
 """Opened files are remembered by a connection, and a changed file is always noticed."""
 import os
-import time
 
 import corpus
 import writer
 from support import message, place, prefix, rows, value
-
-
-SETTLED = 2.1   # Seconds after which a file is taken to keep its state
 
 
 def content(n):
@@ -148,22 +144,3 @@ def test_unfinished_and_failed_statements_leave_no_file_open(connect, tree):
     assert message(db, "SELECT * FROM zt_objects(?)", tree.files[3]).startswith(prefix(tree.files[3]))
     db.close()
     assert open_tensor_files() == []
-
-
-def test_small_manifests_that_had_to_go_stay_once_they_are_asked_for_again(trace, save, tmp_path):
-    """40 manifests of 0.6 MB are more than are kept of those requested once. The second pass asks for what has gone; so all stay, and
-    the passes after it read nothing."""
-    size = 600_000
-    for n in range(40):
-        save(f"many/{n:02}.zt", writer.write({"w": writer.dense(b"x")}, attributes={"text": "y" * size}))
-    time.sleep(SETTLED)
-
-    def read(passes):
-        got = trace(f"""WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {40 * passes - 1})
-                        SELECT count(*) FROM n CROSS JOIN zt_objects(printf('{tmp_path}/many/%02d.zt', i % 40));""")
-        assert got.out.strip() == str(40 * passes)
-        return sum(got.bytes_read(str(tmp_path / f"many/{n:02}.zt")) for n in range(40)) // size
-
-    assert read(1) == 40
-    assert 40 < read(2) <= 80
-    assert read(5) == read(3) == read(2)
