@@ -10,7 +10,8 @@ build=build/coverage
 flags='-O0 -g --coverage -DNDEBUG'   # No test can reach the failure of an assertion
 quiet='--quiet --rc lcov_branch_coverage=1'
 
-# Some tests read as another user, who must be able to add to the extension's counters.
+# Some tests read as another user, who must be able to add to the extension's counters: it is loaded once with this, so that
+# all of them are there.
 umask 0
 shared=$(mktemp -d)
 trap 'rm -rf "$shared"' EXIT
@@ -28,6 +29,8 @@ extension=$shared/ztensor.so
 python=${PYTHON:-/usr/bin/python3}
 say make -s B="$shared" CC=gcc OPT="$flags" "$extension"
 say make -s B="$build" CC=gcc OPT="$flags" LOADED="$extension" unit oom replay build/faults.so
+say sqlite3 :memory: ".load $extension"
+umask 022
 say make -s build/static/faults/write_file.so   # Writing without SQL, which is not measured
 say env ZTENSOR="$extension" "$python" -m pytest -q tests/sql
 say env ZTENSOR="$extension" "$python" -m pytest -q tests/remote
