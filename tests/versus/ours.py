@@ -64,6 +64,8 @@ def facts(db, path, name, format, type, shape):
         found["without"] = dense["no"]
     if format in DENSE:
         return {**found, "type": type, "bytes": dense.get("values"), **({"no": dense["no"]} if "no" in dense else {})}
+    if format == "numpy.unknown":   # The type is not understood, so neither is how many bytes there are
+        return {**found, "no": dense["no"]}
     attempt(found, "bytes", lambda: sha256(support.value(db, "SELECT zt_blob(?, ?)", path, name)))
     return {**found, "f32": dense.get("values")}
 
