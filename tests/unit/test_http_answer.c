@@ -117,7 +117,7 @@ TEST(test_dates){
   }
 }
 
-/* What a range must be: of 4 bytes from 2 on, or of the last 4. */
+/* A range has 4 bytes from 2 on, or the last 4. */
 TEST(test_a_range_is_the_one_that_was_asked_for){
   static const struct { const char *range; bool suffix; int status; const char *body; zt_http_outcome outcome; } rows[] = {
     { "bytes 2-5/10", false, 206, "abcd", ZT_HTTP_ANSWERED }, { "bytes 2-4/5", false, 206, "abc", ZT_HTTP_ANSWERED }, { "bytes 2-4/10", false, 206, "abc", ZT_HTTP_WRONG_RANGE },

@@ -85,7 +85,7 @@ TEST(test_which_components_several_threads_decode){
   free(whole.p);
 }
 
-/* What a read gave. */
+/* The result of a read. */
 typedef struct answer {
   zt_buffer out;
   zt_error err;

@@ -1,7 +1,7 @@
 """Mutants of files that keep some of their structure: mutant(format, data, rng).
 
-Bytes change anywhere, more often where headers are; numbers, in binary and as text, become others; parts change places. What a header
-says is changed as a tree or as text, and its lengths, digests and archives are made to fit again.
+Bytes change anywhere, more often where headers are. Numbers become others, in binary and as text. Parts change places. The content of a
+header is changed as a tree or as text, and then its lengths, digests and archives are made to fit again.
 """
 import io
 import json
@@ -23,7 +23,7 @@ BLANKS = [b" ", b"\n", b"\t", b"\0", b"\r", b"\xc2\xa0", b"", b",", b"'", b'"', 
 # --------------------------------------------------------------------------------------------------------- bytes
 
 def place(data, rng):
-    """Of a byte: near the front or the end, where headers are, or anywhere."""
+    """The place of a byte, near the front or the end, where headers are, or anywhere."""
     near = min(len(data), rng.choice((64, 512, 4096)))
     return rng.choice((rng.randrange(near), rng.randrange(near), len(data) - 1 - rng.randrange(near), rng.randrange(len(data))))
 
@@ -108,7 +108,7 @@ def word(data, rng):
 
 
 def blank(data, rng):
-    """Something between two tokens, or in one."""
+    """Bytes are added between two tokens, or in one."""
     at = rng.choice([m.start() for m in re.finditer(rb"[\[\](){}:,'\"]", data)] or [0]) + rng.randrange(2)
     data[at:at] = rng.choice(BLANKS)
 
@@ -205,7 +205,7 @@ def npz(data, rng):
 
 
 def uncbor(data, at=0):
-    """(value, end). What the manifests of test files have: no tags, nothing indefinite."""
+    """(value, end). The manifests of test files have no tags, and nothing indefinite."""
     major, argument, at = data[at] >> 5, data[at] & 31, at + 1
     if argument >= 24:
         width = 1 << argument - 24
@@ -251,7 +251,7 @@ FORMATS = {"safetensors": safetensors, "npy": npy, "npz": npz, "ztensor-1": zten
 
 
 def mutant(format, data, rng):
-    """In two of three cases, where the format has a header that can be made to fit, this; else bytes."""
+    """The header changes and is made to fit in two of three cases, if the format has one; else bytes change."""
     if format in FORMATS and rng.random() < .67:
         try:
             return FORMATS[format](data, rng)

@@ -19,7 +19,7 @@ MEMORY = 4 << 30    # A library may believe what a file says of its size
 
 
 def facts(object):
-    """Of an object of a Record."""
+    """The facts about an object of a Record."""
     valued = object["dtype"] is not None
     return {"format": object["format"], "type": object["dtype"] if valued else None, "shape": object["shape"],
             "bytes": object["sha256"], "f32": object["f32_sha256"]}
