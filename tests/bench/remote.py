@@ -90,9 +90,9 @@ def headers_limit() -> tuple[Sample, Sample]:
     return reaching(found, expecting(ours(TOTALS.format("s3://models/headers/")), 300_000, 76_800_000)), limit(trips * LATENCY)
 
 
-def headers_hub() -> tuple[Sample, Sample]:
+def headers_hub(way: str) -> tuple[Sample, Sample]:
     found = servers()
-    return reaching(found, ours(TOTALS.format("hf://org/model/"))), reaching(found, theirs("hub", "org/model"))
+    return reaching(found, ours(TOTALS.format("hf://org/model/"))), reaching(found, theirs(way, "org/model"))
 
 
 def keys() -> tuple[Sample, Sample]:
@@ -125,7 +125,10 @@ MEASUREMENTS = [
     Measurement("remote-headers-arrow-32", f"1,000 safetensors in S3, {AWAY}", "count(*), sum(length)", "pyarrow, 32 threads", "ms", None,
                 lambda: headers_s3("32")),
     Measurement("remote-headers-requests", f"1,000 safetensors in S3, {AWAY}", "requests", "pyarrow", "requests", 0.34, headers_requests),
-    Measurement("remote-headers-hub", f"100 safetensors of the hub, {AWAY}", "count(*), sum(length)", "huggingface_hub", "ms", 0.2, headers_hub),
+    Measurement("remote-headers-hub", f"100 safetensors of the hub, {AWAY}", "count(*), sum(length)", "huggingface_hub, shards", "ms", 0.2,
+                lambda: headers_hub("hub")),
+    Measurement("remote-headers-hub-each", f"100 safetensors of the hub, {AWAY}", "count(*), sum(length)", "huggingface_hub, files", "ms", 0.2,
+                lambda: headers_hub("hub-each")),
     Measurement("remote-keys-arrow", f"10,000 keys of S3, {AWAY}", "path, size, etag", "pyarrow", "ms", None, keys),
     Measurement("remote-keys-requests", f"10,000 keys of S3, {AWAY}", "requests", "1,000 keys each", "requests", 1.0, keys_requests),
     Measurement("remote-digest-line", "1 GiB in S3, 125 MB/s", "xxh3", "bytes / width", "ms", 1.15, digest, once=True),

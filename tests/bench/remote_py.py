@@ -1,7 +1,8 @@
 """Headers of safetensors files by other libraries: pyarrow's S3, huggingface_hub.
 
     remote_py.py arrow PREFIX [THREADS]   of all files below s3://models/PREFIX, with as many threads as pyarrow has by itself, or so many
-    remote_py.py hub NAME       of all files of a model, by the library's own function
+    remote_py.py hub NAME       of all files of a model, by the library's function for models in shards, with its threads
+    remote_py.py hub-each NAME  of the same files one after the other, by its function for one file
     remote_py.py list PREFIX    the number of keys below s3://models/PREFIX, by pyarrow
     remote_py.py digest         the sha256 of the tensor in s3://models/large.safetensors, by pyarrow
 
@@ -44,7 +45,17 @@ def of_arrow(prefix: str, threads: str = "") -> list[int]:
 def of_hub(name: str) -> list[int]:
     import huggingface_hub
     api = huggingface_hub.HfApi(endpoint=os.environ["HF_ENDPOINT"])
-    files = api.get_safetensors_metadata(name).files_metadata.values()
+    return of_parsed(api.get_safetensors_metadata(name).files_metadata.values())
+
+
+def of_hub_each(name: str) -> list[int]:
+    import huggingface_hub
+    api = huggingface_hub.HfApi(endpoint=os.environ["HF_ENDPOINT"])
+    paths = [path for path in api.list_repo_files(name) if path.endswith(".safetensors")]
+    return of_parsed(api.parse_safetensors_file_metadata(name, path) for path in paths)
+
+
+def of_parsed(files) -> list[int]:
     return total([len(file.tensors), sum(one.data_offsets[1] - one.data_offsets[0] for one in file.tensors.values())] for file in files)
 
 
@@ -73,8 +84,8 @@ def digest(_: str = "") -> list[str]:
 
 
 if __name__ == "__main__":
-    ways = {"arrow": of_arrow, "hub": of_hub, "list": keys, "digest": digest}
-    if sys.argv[1] == "hub":
+    ways = {"arrow": of_arrow, "hub": of_hub, "hub-each": of_hub_each, "list": keys, "digest": digest}
+    if sys.argv[1].startswith("hub"):
         import huggingface_hub   # Its import is not measured
     else:
         import pyarrow.fs
