@@ -6,6 +6,7 @@
 #include <limits.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include "core/avx.h"
 #include "core/host.h"
 #include "core/sha256.h"
 #include "core/xxh3_avx2.h"
@@ -51,6 +52,7 @@ static void digest_crc32c_update(zt_digest *d, zt_span bytes){
     bytes.p += n;
     bytes.n -= (size_t)n;
   }
+  zt_avx_leave();
 }
 
 static void digest_crc32c_finish(zt_digest *d, uint8_t *out){
@@ -59,6 +61,7 @@ static void digest_crc32c_finish(zt_digest *d, uint8_t *out){
 
 static void digest_crc32_update(zt_digest *d, zt_span bytes){
   d->crc = crc32_gzip_refl(d->crc, bytes.p, bytes.n);
+  zt_avx_leave();
 }
 
 static void digest_crc32_finish(zt_digest *d, uint8_t *out){

@@ -4,6 +4,7 @@
 #if ZT_INFLATE_ISAL
 
 #include <isa-l/igzip_lib.h>
+#include "core/avx.h"
 #include "core/host.h"
 
 #define INFLATE_PIECE ((size_t)1 << 30)   /* ISA-L counts in 32 bits */
@@ -56,6 +57,7 @@ int zt_inflate_next(zt_inflate *d, zt_span *in, uint8_t *out, size_t n, size_t *
   s->next_out = out;
   s->avail_out = (uint32_t)n;
   code = s->block_state==ISAL_BLOCK_FINISH ? ISAL_DECOMP_OK : isal_inflate(s);
+  zt_avx_leave();
   *n_read = n-s->avail_out;
   /* After a failure, avail_in may be too large */
   if( code<0 || code==ISAL_NEED_DICT || s->avail_in>taken ) return inflate_fail(code, err);
