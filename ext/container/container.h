@@ -65,7 +65,8 @@ enum {
   ZT_RULE_DECODED_LENGTH = 0x40,    /* Encoded components state their decoded length */
   ZT_RULE_NO_GAP = 0x80,            /* Every byte belongs to a component or the manifest */
   ZT_RULE_VIEWS = 0x100,            /* Components may share some of their bytes */
-  ZT_RULE_ANY_ALIGNMENT = 0x200     /* No limit on the bytes that align a component */
+  ZT_RULE_ANY_ALIGNMENT = 0x200,    /* No limit on the bytes that align a component */
+  ZT_RULE_DIGESTS_KNOWN = 0x400     /* Digests have no other algorithms than those known here */
 };
 
 typedef struct zt_object {

@@ -213,6 +213,11 @@ static int check_step_blob(zt_check *c, zt_error *err){
   return check_gap(c, step.gap, step.end, err);
 }
 
+/* The rule that an unknown algorithm of a digest breaks. */
+static const char *check_algorithm_rule(const zt_check *c){
+  return zt_container_rules(c->container) & ZT_RULE_DIGESTS_KNOWN ? "Z16" : "W6";
+}
+
 /* The next shard must exist, with its size and digest. */
 static int check_step_shard(zt_check *c, zt_error *err){
   zt_component all = {
@@ -237,7 +242,7 @@ static int check_step_shard(zt_check *c, zt_error *err){
       zt_break(e, "X3", "shard '%.*s' does not have the digest '%.*s'", zt_shown(shard.name),
                shard.name.z, zt_shown(shard.digest), shard.digest.z);
     }else if( status && strcmp(status, "ok")!=0 ){
-      zt_break(e, strcmp(status, "malformed")==0 ? "W7" : "W6",
+      zt_break(e, strcmp(status, "malformed")==0 ? "W7" : check_algorithm_rule(c),
                "the digest of shard '%.*s', '%.*s', is %s", zt_shown(shard.name), shard.name.z,
                zt_shown(shard.digest), shard.digest.z, status);
     }
@@ -273,7 +278,7 @@ static int check_digest(zt_check *c, const zt_payload *p, bool readable, check_s
   }
   switch( zt_digest_check(digest, component->digests) ){
     case ZT_DIGEST_UNSUPPORTED:
-      zt_break(e, "W6", "digest algorithm '%.*s' is not known",
+      zt_break(e, check_algorithm_rule(c), "digest algorithm '%.*s' is not known",
                zt_shown((zt_text){ digest.z, (size_t)(colon-digest.z) }), digest.z);
       break;
     case ZT_DIGEST_MALFORMED:
