@@ -406,6 +406,16 @@ static int archive_add_objects(archive_reader *r, const zt_archive_member *m){
   return b->err->rc;
 }
 
+static int archive_add_notes(archive_reader *r, const zt_archive_member *m){
+  for(uint32_t i=0; i<zt_container_notes(m->inner); i++){
+    zt_note note;
+    zt_container_note(m->inner, i, &note);
+    if( note.object!=ZT_NOTE_OF_FILE ) note.object += m->object;
+    if( zt_builder_note(r->b, note.object, note.rule, note.fault) ) return r->b->err->rc;
+  }
+  return SQLITE_OK;
+}
+
 /* Add the objects of all members; a file of other bytes has another number. */
 static int archive_fill(archive_reader *r){
   zt_builder *b = r->b;
@@ -424,7 +434,7 @@ static int archive_fill(archive_reader *r){
     number = zt_container_number(m->inner);
     c->state_size += zt_container_memory(m->inner);
     if( zt_builder_keep(b, &number, sizeof(number), &at)
-     || archive_add_objects(r, m) ) return b->err->rc;
+     || archive_add_objects(r, m) || archive_add_notes(r, m) ) return b->err->rc;
   }
   return SQLITE_OK;
 }

@@ -256,6 +256,16 @@ bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_
 ** real or the first slice; false if there is none. */
 bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, zt_component *out);
 
+/* The fault of something that is neither an object nor a component, and hides none: an attribute. */
+typedef struct zt_note {
+  uint32_t object;                /* Whose it is; ZT_NOTE_OF_FILE: none's */
+  const char *rule, *fault;
+} zt_note;
+#define ZT_NOTE_OF_FILE UINT32_MAX
+#define ZT_NOTES_MAX 64           /* Further ones are not kept */
+uint32_t zt_container_notes(const zt_container *c);
+void zt_container_note(const zt_container *c, uint32_t i, zt_note *out);
+
 /* Another file with bytes of components. */
 typedef struct zt_shard {
   zt_text name;

@@ -17,7 +17,7 @@
 #define CHECK_POLL_STEPS 1024              /* Steps between checks for an interrupt */
 
 typedef enum check_stage {
-  CHECK_VERSION, CHECK_BLOBS, CHECK_SHARDS, CHECK_OBJECT, CHECK_COMPONENT, CHECK_TENSOR, CHECK_END
+  CHECK_VERSION, CHECK_NOTES, CHECK_BLOBS, CHECK_SHARDS, CHECK_OBJECT, CHECK_COMPONENT, CHECK_TENSOR, CHECK_END
 } check_stage;
 
 typedef struct check_part {
@@ -39,7 +39,7 @@ struct zt_check {
   check_stage stage;
   uint64_t steps;
   zt_blobs blobs;
-  uint32_t iShard, iObject, iComponent;  /* The next ones */
+  uint32_t iNote, iShard, iObject, iComponent;  /* The next ones */
   uint32_t end;                      /* The last object's index + 1 */
   bool changed;                      /* The file was replaced: the check ends */
   zt_prefetch prefetch;              /* Objects after the current part, numbered by index */
@@ -156,6 +156,21 @@ static void check_version(zt_check *c){
   if( !zt_container_is_newer(c->container) ) return;
   zt_break(check_report(c, NULL), "W1", "version '%.*s' is not known", zt_shown(version),
            version.z);
+}
+
+/* The next fault that opening noted. */
+static int check_step_note(zt_check *c, zt_error *err){
+  zt_note note;
+  zt_error *e;
+  if( c->iNote==zt_container_notes(c->container) ){
+    c->stage = CHECK_BLOBS;
+    return zt_blobs_sort(c->container, &c->budget.interrupt, &c->blobs, err);
+  }
+  zt_container_note(c->container, c->iNote++, &note);
+  e = check_report(c, NULL);
+  if( note.object!=ZT_NOTE_OF_FILE ) e->object = zt_container_name(c->container, note.object);
+  zt_break(e, note.rule, "%s", note.fault);
+  return check_judge(c, err);
 }
 
 /* The bytes from `from` to `to`, which belong to no component, must be zero. */
@@ -493,8 +508,9 @@ static int check_step(zt_check *c, zt_error *err){
   switch( c->stage ){
     case CHECK_VERSION:
       check_version(c);
-      c->stage = CHECK_BLOBS;
-      return zt_blobs_sort(c->container, &c->budget.interrupt, &c->blobs, err);
+      c->stage = CHECK_NOTES;
+      break;
+    case CHECK_NOTES:     return check_step_note(c, err);
     case CHECK_BLOBS:     return check_step_blob(c, err);
     case CHECK_SHARDS:    return check_step_shard(c, err);
     case CHECK_OBJECT:    return check_step_object(c);
