@@ -577,7 +577,7 @@ DROP VIEW IF EXISTS temp.digest_failures;
 CREATE TEMP VIEW digest_failures AS
 SELECT f.path, c.object, c.component, c.rule, c.message FROM files AS f CROSS JOIN zt_check(f.path, 'full') AS c
 WHERE f.error IS NULL AND f.host = zt_host() AND c.path = f.path
-  AND c.rule IN ('digest-mismatch', 'malformed-digest', 'unknown-digest', 'shard-digest', 'shard-size', 'missing-shard');
+  AND c.rule IN ('digest-mismatch', 'malformed-digest', 'unknown-digest', 'digest-algorithm', 'shard-digest', 'shard-size', 'missing-shard');
 
 -- Which contents occur more than once, where digests cannot tell? The view hashes components whose dtype and decoded length occur more
 -- than once, unless all of those have a digest. It also finds copies that are encoded differently. Components that cannot be decoded

@@ -72,6 +72,9 @@ static const zt_rule archive_rules[] = {
 /* A member, while it is looked at. */
 typedef struct archive_found {
   zt_zip_member zip;
+  char local[ARCHIVE_KNOWN_MAX];
+  zt_text name;                /* What tells that it is a tensor file: the local header's name, if
+                               ** the directory has another (ZP10) */
   uint64_t offset;             /* Of its data; 0: not known */
   zt_source *range;            /* Its bytes, owned. NULL: they cannot be read */
   const zt_driver *driver;     /* NULL: none claims it */
@@ -130,7 +133,7 @@ static int archive_identify(archive_found *f, const zt_interrupt *interrupt, zt_
   f->ztensor = f->driver && strcmp(f->driver->format, "ztensor")==0;
   if( f->ztensor ) f->driver = NULL;
   f->archive = !f->driver && zt_zip_probe(&input);
-  f->raw = !f->driver && !f->archive && archive_is_raw(f->zip.name);
+  f->raw = !f->driver && !f->archive && archive_is_raw(f->name);
   if( !err->rc && !f->driver && !f->archive && !f->ztensor && !f->raw ){
     zt_foreign_fail(&input, err);
     f->foreign = err->rule && strcmp(err->rule, "T2")==0;
@@ -149,6 +152,17 @@ static int archive_pass_on(zt_error *failed, zt_error *err){
   return err->rc;
 }
 
+/* The name of a member that was not found. */
+static int archive_name_locally(zt_zip *zip, const zt_head_tail *input, archive_found *f,
+                                zt_error *err){
+  zt_text name;
+  if( zt_zip_local_name(zip, input->source, &f->zip, f->local, sizeof(f->local), &name, err) ){
+    return err->rc;
+  }
+  if( name.n>0 ) f->name = name;
+  return SQLITE_OK;
+}
+
 /* Look at member i; *out needs archive_found_clear(). A fault of its own is recorded in failed,
 ** any other failure in err. */
 static int archive_look(zt_zip *zip, const zt_head_tail *input, uint32_t i, archive_found *out,
@@ -156,11 +170,14 @@ static int archive_look(zt_zip *zip, const zt_head_tail *input, uint32_t i, arch
   size_t got;
   *out = (archive_found){ .offset = 0 };
   zt_zip_member_at(zip, i, &out->zip);
+  out->name = out->zip.name;
   if( zt_zip_locate(zip, input->source, &out->zip, &out->offset, NULL, 0, &got, failed)==SQLITE_OK
    && out->zip.method==ZT_ZIP_STORED && out->zip.stored>0
    && zt_source_open_range(input->source, out->offset, out->zip.stored, &out->range, failed)
       ==SQLITE_OK ){
     archive_identify(out, input->interrupt, failed);
+  }else if( failed->rule && strcmp(failed->rule, "ZP10")==0 ){
+    archive_name_locally(zip, input, out, err);
   }
   return archive_pass_on(failed, err);
 }
@@ -169,8 +186,7 @@ static int archive_look(zt_zip *zip, const zt_head_tail *input, uint32_t i, arch
 static bool archive_counts(const archive_found *f){
   if( f->driver ) return f->driver!=&zt_driver_npy;
   if( f->archive || f->foreign || f->raw ) return true;
-  return !f->range && f->zip.stored>0 && !archive_is_array(f->zip.name)
-      && archive_is_named(f->zip.name);
+  return !f->range && f->zip.stored>0 && !archive_is_array(f->name) && archive_is_named(f->name);
 }
 
 /* True if a zip archive has a tensor file, besides numpy's arrays. */
@@ -314,14 +330,14 @@ static int archive_add_member(archive_reader *r, uint32_t i){
   zt_error *err = r->b->err, failed = { .path = err->path };
   archive_found f;
   if( archive_look(r->zip, r->input, i, &f, &failed, err) ) goto end;
-  if( archive_is_array(f.zip.name) || f.driver==&zt_driver_npy ){
+  if( archive_is_array(f.zip.name) || archive_is_array(f.name) || f.driver==&zt_driver_npy ){
     archive_add_arrays(r);
   }else if( archive_counts(&f) || f.ztensor ){
     if( f.driver ) archive_open_member(r, &f, &failed);
     else archive_explain(&f, &failed);
     archive_pass_on(&failed, err);
     /* Bytes that look like a format's, and are not, are of no tensor file */
-    if( failed.rc && !err->rc && (!f.driver || f.sure || archive_is_named(f.zip.name)) ){
+    if( failed.rc && !err->rc && (!f.driver || f.sure || archive_is_named(f.name)) ){
       archive_add_unread(r, &f, &failed);
     }
   }
@@ -390,6 +406,16 @@ static int archive_add_objects(archive_reader *r, const zt_archive_member *m){
   return b->err->rc;
 }
 
+static int archive_add_notes(archive_reader *r, const zt_archive_member *m){
+  for(uint32_t i=0; i<zt_container_notes(m->inner); i++){
+    zt_note note;
+    zt_container_note(m->inner, i, &note);
+    if( note.object!=ZT_NOTE_OF_FILE ) note.object += m->object;
+    if( zt_builder_note(r->b, note.object, note.rule, note.fault) ) return r->b->err->rc;
+  }
+  return SQLITE_OK;
+}
+
 /* Add the objects of all members; a file of other bytes has another number. */
 static int archive_fill(archive_reader *r){
   zt_builder *b = r->b;
@@ -408,7 +434,7 @@ static int archive_fill(archive_reader *r){
     number = zt_container_number(m->inner);
     c->state_size += zt_container_memory(m->inner);
     if( zt_builder_keep(b, &number, sizeof(number), &at)
-     || archive_add_objects(r, m) ) return b->err->rc;
+     || archive_add_objects(r, m) || archive_add_notes(r, m) ) return b->err->rc;
   }
   return SQLITE_OK;
 }

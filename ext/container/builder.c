@@ -123,6 +123,18 @@ int zt_builder_shard(zt_builder *b, zt_text name, size_t number, bool *duplicate
   return zt_u32_array_push(&c->shards, number, b->err);
 }
 
+int zt_builder_note(zt_builder *b, uint32_t object, const char *rule, const char *fault){
+  zt_note note;
+  uint32_t at, behind;
+  if( b->container->notes.n==ZT_NOTES_MAX ) return SQLITE_OK;
+  memset(&note, 0, sizeof(note));   /* Its padding is kept, too */
+  note.object = object;
+  note.rule = rule;
+  if( zt_builder_keep(b, &note, sizeof(note), &at)
+   || zt_builder_keep(b, fault, strlen(fault)+1, &behind) ) return b->err->rc;
+  return zt_u32_array_push(&b->container->notes, at, b->err);
+}
+
 int zt_builder_location(zt_builder *b, zt_text location, bool sound, uint32_t *at){
   const zt_container *c = b->container;
   const int64_t known = zt_keys_find(&c->shard_names, c->kept.p, location);
@@ -167,6 +179,7 @@ void zt_builder_clear(zt_builder *b){
   zt_u32_array_clear(&c->components);
   zt_keys_clear(&c->shard_names);
   zt_u32_array_clear(&c->shards);
+  zt_u32_array_clear(&c->notes);
 }
 
 void zt_builder_trim(zt_builder *b){

@@ -110,6 +110,7 @@ zt_container *zt_container_empty(zt_container *c){
   c->kept.n = 0;
   zt_keys_clear(&c->shard_names);
   zt_u32_array_clear(&c->shards);
+  zt_u32_array_clear(&c->notes);
   *c = (zt_container){
     .references = 1, .kept = c->kept, .names = c->names, .objects = c->objects, .first = c->first,
     .components = c->components
@@ -179,7 +180,14 @@ size_t zt_container_memory(const zt_container *c){
   return sizeof(*c) + c->kept.capacity + c->state_size
        + zt_keys_memory(&c->names) + zt_keys_memory(&c->shard_names)
        + ((size_t)c->objects.capacity + c->first.capacity + c->components.capacity
-          + c->shards.capacity)*sizeof(uint32_t);
+          + c->shards.capacity + c->notes.capacity)*sizeof(uint32_t);
+}
+
+uint32_t zt_container_notes(const zt_container *c){ return c->notes.n; }
+
+void zt_container_note(const zt_container *c, uint32_t i, zt_note *out){
+  memcpy(out, c->kept.p+c->notes.a[i], sizeof(*out));
+  out->fault = (const char*)c->kept.p+c->notes.a[i]+sizeof(*out);
 }
 
 uint64_t zt_container_number(const zt_container *c){

@@ -65,7 +65,8 @@ enum {
   ZT_RULE_DECODED_LENGTH = 0x40,    /* Encoded components state their decoded length */
   ZT_RULE_NO_GAP = 0x80,            /* Every byte belongs to a component or the manifest */
   ZT_RULE_VIEWS = 0x100,            /* Components may share some of their bytes */
-  ZT_RULE_ANY_ALIGNMENT = 0x200     /* No limit on the bytes that align a component */
+  ZT_RULE_ANY_ALIGNMENT = 0x200,    /* No limit on the bytes that align a component */
+  ZT_RULE_DIGESTS_KNOWN = 0x400     /* Digests have no other algorithms than those known here */
 };
 
 typedef struct zt_object {
@@ -254,6 +255,16 @@ bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_
 /* Decode the wanted fields of the component with an object's values: data, values, packed_weight,
 ** real or the first slice; false if there is none. */
 bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, zt_component *out);
+
+/* The fault of something that is neither an object nor a component, and hides none: an attribute. */
+typedef struct zt_note {
+  uint32_t object;                /* Whose it is; ZT_NOTE_OF_FILE: none's */
+  const char *rule, *fault;
+} zt_note;
+#define ZT_NOTE_OF_FILE UINT32_MAX
+#define ZT_NOTES_MAX 64           /* Further ones are not kept */
+uint32_t zt_container_notes(const zt_container *c);
+void zt_container_note(const zt_container *c, uint32_t i, zt_note *out);
 
 /* Another file with bytes of components. */
 typedef struct zt_shard {

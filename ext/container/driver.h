@@ -153,6 +153,7 @@ struct zt_container {
   zt_u32_array components;   /* The driver's */
   zt_keys shard_names;
   zt_u32_array shards;       /* The driver's */
+  zt_u32_array notes;        /* Positions in the kept bytes */
 };
 
 /* The driver that claims the file, NULL if none does. */

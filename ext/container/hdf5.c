@@ -17,8 +17,9 @@
 **
 ** The numbers of rules:
 **
-**   HD1   the superblock is of version 0 to 3, addresses and lengths have 2, 4 or 8 bytes, and the
-**         file does not end before the end that it states
+**   HD1   the superblock is of version 0 to 3, addresses and lengths have 2, 4 or 8 bytes, its other
+**         fields have values that it may have, and the file does not end before the end that it
+**         states, behind which no address leads (HD3)
 **   HD2   checksums of metadata are right
 **   HD3   addresses lead to bytes of the file
 **   HD4   object headers, their messages and attributes are whole and of known versions
@@ -38,7 +39,7 @@
 **   HD17  a message that is somewhere else is there (hdf5_shared.c)
 **
 ** HD9 to HD14, and HD17, hold for one dataset, which is listed with its fault; or for an attribute,
-** which is then shown as unreadable, as is one of unknown form (HD4). Any other fault could hide
+** which is then shown as unreadable and noted, as is one of unknown form (HD4). Any other fault could hide
 ** objects, so the file is refused.
 **
 ** Soft links and external links are not followed, and no file that a dataset names is opened.
@@ -52,6 +53,7 @@
 #define HDF5_SIGNATURE "\x89HDF\r\n\x1a\n"
 #define HDF5_FIRST_USER ((uint64_t)512)   /* The least position of the superblock but 0 */
 #define HDF5_DEPTH 1024
+#define HDF5_FLAGS 7u                     /* All flags of a superblock: who writes the file */
 #define HDF5_SPARE ((uint64_t)1 << 20)    /* Kept bytes beyond HDF5_TIMES the file's */
 #define HDF5_TIMES 32
 #define HDF5_WORK ((uint64_t)64 << 20)    /* Bytes of metadata read beyond HDF5_TIMES the file's */
@@ -76,6 +78,9 @@ static const zt_rule hdf5_rules[] = {
   ZT_ERROR("HD8", "hdf5-name",
            "names of links are UTF-8 without U+0000 and slash, and distinct (HDF5)",
            HDF5_SPEC("IV.A.2.g")),
+  ZT_ERROR("HD9", "hdf5-global-heap",
+           "objects in global heaps are where attributes' elements state them (HDF5)",
+           HDF5_SPEC("III.E")),
   ZT_ERROR("HD10", "hdf5-dataspace",
            "a dataspace is of a known version, and has at most 32 dimensions (HDF5)",
            HDF5_SPEC("IV.A.2.b")),
@@ -113,6 +118,10 @@ static int hdf5_locate(zt_source *source, uint64_t *at, zt_error *err){
   return SQLITE_OK;
 }
 
+typedef struct hdf5_super {
+  uint64_t base, end;
+} hdf5_super;
+
 /* Set the sizes of addresses and lengths. */
 static int hdf5_set_sizes(zt_hdf5 *h, unsigned offset, unsigned length){
   const unsigned both[2] = { offset, length };
@@ -127,35 +136,52 @@ static int hdf5_set_sizes(zt_hdf5 *h, unsigned offset, unsigned length){
   return SQLITE_OK;
 }
 
-/* Versions 0 and 1 lead to the root by the entry of a symbol. Returns the bytes that the file
-** should have from the superblock on: its end counts from the same place as the stated base. */
-static uint64_t hdf5_read_old(zt_hdf5 *h, zt_hdf5_in *in){
-  uint64_t base, end;
-  zt_hdf5_skip(in, h->version==1 ? 12 : 8);   /* Numbers of entries of nodes, flags */
-  base = zt_hdf5_take_address(in);
-  zt_hdf5_skip(in, h->offset_size);   /* Free space */
-  end = zt_hdf5_take_address(in);
-  zt_hdf5_skip(in, h->offset_size+(uint64_t)h->length_size);   /* Driver; name */
+/* Versions 0 and 1 lead to the root by the entry of a symbol. Their fields have no checksum: what
+** has one possible value is checked. */
+static bool hdf5_read_old(zt_hdf5 *h, zt_hdf5_in *in, hdf5_super *out){
+  const bool sizes = zt_hdf5_take(in, 2)>0 && zt_hdf5_take(in, 2)>0;   /* Entries of nodes */
+  const uint64_t flags = zt_hdf5_take(in, 4);
+  const bool chunks = h->version==0 || zt_hdf5_take(in, 2)>0;
+  uint64_t free, driver;
+  if( h->version==1 ) zt_hdf5_skip(in, 2);
+  out->base = zt_hdf5_take_address(in);
+  free = zt_hdf5_take_address(in);
+  out->end = zt_hdf5_take_address(in);
+  driver = zt_hdf5_take_address(in);
+  zt_hdf5_skip(in, h->length_size);   /* The root's name */
   h->root = zt_hdf5_take_address(in);
-  return end==ZT_HDF5_NONE || end<base ? 0 : end-base;
+  return sizes && chunks && flags<=HDF5_FLAGS && free==ZT_HDF5_NONE
+      && (driver==ZT_HDF5_NONE || driver<h->size);
 }
 
-static uint64_t hdf5_read_new(zt_hdf5 *h, zt_hdf5_in *in){
-  uint64_t base, end;
-  zt_hdf5_skip(in, 1);   /* Flags */
-  base = zt_hdf5_take_address(in);
+static bool hdf5_read_new(zt_hdf5 *h, zt_hdf5_in *in, hdf5_super *out){
+  const uint64_t flags = zt_hdf5_take(in, 1);
+  out->base = zt_hdf5_take_address(in);
   h->extension = zt_hdf5_take_address(in);
-  end = zt_hdf5_take_address(in);
+  out->end = zt_hdf5_take_address(in);
   h->root = zt_hdf5_take_address(in);
-  return end==ZT_HDF5_NONE || end<base ? 0 : end-base;
+  return flags<=HDF5_FLAGS;
+}
+
+/* Addresses lead to bytes before the stated end, which counts from the same place as the stated
+** base. */
+static int hdf5_set_end(zt_hdf5 *h, const hdf5_super *s){
+  if( s->end==ZT_HDF5_NONE ) return SQLITE_OK;
+  if( s->end<s->base ) return zt_break(h->err, "HD1", "it ends before it begins");
+  if( s->end-s->base>h->size ){
+    return zt_break(h->err, "HD1", "it ends after %llu of %llu bytes: it is cut short",
+                    (unsigned long long)h->size, (unsigned long long)(s->end-s->base));
+  }
+  h->size = s->end-s->base;
+  return SQLITE_OK;
 }
 
 static int hdf5_read_superblock(zt_hdf5 *h){
   uint8_t bytes[96] = { 0 };
   const size_t n = h->size<sizeof(bytes) ? (size_t)h->size : sizeof(bytes);
-  uint64_t end;
+  hdf5_super super = { 0, 0 };
   zt_hdf5_in in;
-  bool old;
+  bool old, known;
   if( zt_hdf5_copy(h, 0, bytes, n) ) return h->err->rc;
   h->version = bytes[8];
   old = h->version<2;
@@ -165,16 +191,14 @@ static int hdf5_read_superblock(zt_hdf5 *h){
   }
   if( hdf5_set_sizes(h, bytes[old ? 13 : 9], bytes[old ? 14 : 10]) ) return h->err->rc;
   in = zt_hdf5_in_of(h, (zt_span){ bytes, n });
-  zt_hdf5_skip(&in, old ? 16 : 11);
-  end = old ? hdf5_read_old(h, &in) : hdf5_read_new(h, &in);
+  zt_hdf5_skip(&in, old ? 16 : 11);   /* Versions of parts, sizes */
+  known = old ? !bytes[9] && !bytes[10] && !bytes[12] && hdf5_read_old(h, &in, &super)
+        : hdf5_read_new(h, &in, &super);
   if( !old ) zt_hdf5_skip(&in, 4);
   if( in.cut ) return zt_break(h->err, "HD1", "a superblock that is cut short");
+  if( !known ) return zt_break(h->err, "HD1", "a superblock of unknown form");
   if( !old && zt_hdf5_check_sum(h, bytes, (size_t)(in.p-bytes), 0) ) return h->err->rc;
-  if( end>h->size ){
-    return zt_break(h->err, "HD1", "it ends after %llu of %llu bytes: it is cut short",
-                    (unsigned long long)h->size, (unsigned long long)end);
-  }
-  return SQLITE_OK;
+  return hdf5_set_end(h, &super);
 }
 
 /* --- Groups --- */
@@ -202,8 +226,8 @@ static int hdf5_add_attributes(hdf5_walk *w){
   const size_t n = w->path.n;
   uint32_t more = 0;
   if( n>0 && zt_hdf5_put(h, "/@", 2, &w->path) ) return h->err->rc;
-  zt_hdf5_attributes(h, &w->header, (zt_text){ (const char*)w->path.p, w->path.n }, &w->attributes,
-                     &more);
+  zt_hdf5_attributes(h, &w->header, (zt_text){ (const char*)w->path.p, w->path.n },
+                     ZT_NOTE_OF_FILE, &w->attributes, &more);
   w->path.n = n;
   w->n += more;
   if( !h->err->rc && w->attributes.n>h->most ){

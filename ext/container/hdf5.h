@@ -295,9 +295,9 @@ typedef struct zt_hdf5_space {
 int zt_hdf5_space_read(zt_hdf5 *h, zt_span message, zt_hdf5_space *out);
 
 /* Append the keys and values of an object's attributes, sorted by name, each key behind `prefix`.
-** *n is their number. */
-int zt_hdf5_attributes(zt_hdf5 *h, const zt_hdf5_header *header, zt_text prefix, zt_cbor_out *out,
-                       uint32_t *n);
+** *n is their number. Faults are noted of the dataset of that index, or of the file. */
+int zt_hdf5_attributes(zt_hdf5 *h, const zt_hdf5_header *header, zt_text prefix, uint32_t dataset,
+                       zt_cbor_out *out, uint32_t *n);
 
 /* --- hdf5_index.c --- */
 

@@ -2,7 +2,8 @@
 ** HDF5: dataspaces and attributes. See hdf5.h, and hdf5.c for the grammar.
 **
 ** An attribute whose value cannot be read is there with {"$opaque": "h5 unreadable"}: it hides no
-** tensor. `hdf5.unread` stands for all of an object whose names cannot be read.
+** tensor, and zt_check finds its fault. `hdf5.unread` stands for all of an object whose names cannot
+** be read.
 */
 #include "container/hdf5.h"
 
@@ -12,6 +13,7 @@
 enum { ATTRIBUTE_SPACE_MOST = 0x01 };
 enum { ATTRIBUTE_SHARED_TYPE = 0x01, ATTRIBUTE_SHARED_SPACE = 0x02 };
 #define ATTRIBUTE_HIDDEN 0x02        /* Of a record: it is in the heap of shared messages */
+#define ATTRIBUTE_UNREAD "hdf5.unread"
 #define ATTRIBUTE_ID 8               /* Bytes of IDs there */
 
 /* --- Dataspaces --- */
@@ -52,6 +54,8 @@ typedef struct attribute_list {
   attribute_entry *a;                /* Owned */
   size_t n, roomA;
   bool unread;                       /* There is one whose name cannot be read */
+  zt_text prefix;
+  uint32_t dataset;                  /* Whose they are */
 } attribute_list;
 
 /* Type, space and data behind an attribute's name. */
@@ -79,10 +83,26 @@ static void attribute_put_unreadable(attribute_list *l){
   zt_cbor_put_text(&l->values, ZT_TEXT("h5 unreadable"));
 }
 
-/* Append an attribute's value, or that it is unreadable. Fails with errors that are not of its
-** bytes. */
-static int attribute_put_value(attribute_list *l, zt_span type, zt_span space, zt_span data,
-                               unsigned shared){
+/* Note why an attribute cannot be read. Fails with errors that are not of its bytes. */
+static int attribute_note(attribute_list *l, zt_text name, zt_error *failed){
+  zt_hdf5 *h = l->h;
+  char *fault;
+  if( !zt_error_is_of_file(failed) || strcmp(failed->rule, "HD16")==0 ){
+    *h->err = *failed;
+    return h->err->rc;
+  }
+  fault = sqlite3_mprintf("attribute '%.*s%.*s': %s", zt_shown(l->prefix), l->prefix.z,
+                          zt_shown(name), name.z, failed->parts.fault);
+  if( !fault ) zt_fail_nomem(h->err);
+  else if( zt_builder_note(h->b, l->dataset, failed->rule, fault) ) h->err->rc = h->b->err->rc;
+  sqlite3_free(fault);
+  zt_error_clear(failed);
+  return h->err->rc;
+}
+
+/* Append an attribute's value, or that it is unreadable. */
+static int attribute_put_value(attribute_list *l, zt_text name, zt_span type, zt_span space,
+                               zt_span data, unsigned shared){
   zt_hdf5 *h = l->h;
   const size_t before = l->values.n;
   zt_error failed = { .path = h->err->path }, *err = h->err;
@@ -90,11 +110,7 @@ static int attribute_put_value(attribute_list *l, zt_span type, zt_span space, z
   attribute_read_value(l, type, space, data, shared, &l->values);
   h->err = err;
   if( !failed.rc ) return l->values.err->rc;
-  if( !zt_error_is_of_file(&failed) || strcmp(failed.rule, "HD16")==0 ){
-    *err = failed;
-    return err->rc;
-  }
-  zt_error_clear(&failed);
+  if( attribute_note(l, name, &failed) ) return err->rc;
   l->values.n = before;
   attribute_put_unreadable(l);
   return l->values.err->rc;
@@ -138,12 +154,11 @@ static int attribute_add(attribute_list *l, zt_span message){
   }
   end = name.n ? memchr(name.p, 0, name.n) : NULL;
   if( end ) name.n = (size_t)(end-name.p);
-  return attribute_put_value(l, type, space, data, version>1 ? flags : 0) ? h->err->rc
+  return attribute_put_value(l, (zt_text){ (const char*)name.p, name.n }, type, space, data, version>1 ? flags : 0) ? h->err->rc
        : attribute_add_entry(l, e, name);
 }
 
-/* The same of a message or of an ID that leads to it, if `message` is NULL. A fault of it alone is
-** noted. */
+/* The same of a message or of an ID that leads to it, if `message` is NULL. */
 static int attribute_try(attribute_list *l, const zt_hdf5_header *header,
                          const zt_hdf5_message *message, const uint8_t *id){
   zt_hdf5 *h = l->h;
@@ -156,13 +171,8 @@ static int attribute_try(attribute_list *l, const zt_hdf5_header *header,
   }
   h->err = err;
   if( !failed.rc ) return err->rc;
-  if( !zt_error_is_of_file(&failed) || strcmp(failed.rule, "HD16")==0 ){
-    *err = failed;
-    return err->rc;
-  }
-  zt_error_clear(&failed);
   l->unread = true;
-  return err->rc;
+  return attribute_note(l, ZT_TEXT(ATTRIBUTE_UNREAD), &failed);
 }
 
 static void attribute_take_record(zt_hdf5 *h, void *context, const zt_hdf5_record *record){
@@ -224,9 +234,11 @@ static int attribute_put_sorted(attribute_list *l, zt_text prefix, zt_cbor_out *
   return h->err->rc;
 }
 
-int zt_hdf5_attributes(zt_hdf5 *h, const zt_hdf5_header *header, zt_text prefix, zt_cbor_out *out,
-                       uint32_t *n){
-  attribute_list l = { .h = h, .values = { .err = h->err } };
+int zt_hdf5_attributes(zt_hdf5 *h, const zt_hdf5_header *header, zt_text prefix, uint32_t dataset,
+                       zt_cbor_out *out, uint32_t *n){
+  attribute_list l = {
+    .h = h, .values = { .err = h->err }, .prefix = prefix, .dataset = dataset
+  };
   *n = 0;
   for(size_t i=0; i<header->n && !h->err->rc; i++){
     const zt_hdf5_message *m = &header->a[i];
@@ -236,7 +248,8 @@ int zt_hdf5_attributes(zt_hdf5 *h, const zt_hdf5_header *header, zt_text prefix,
   if( l.unread && !h->err->rc ){
     const attribute_entry e = { .value = (uint32_t)l.values.n };
     attribute_put_unreadable(&l);
-    attribute_add_entry(&l, e, (zt_span){ (const uint8_t*)"hdf5.unread", 11 });
+    attribute_add_entry(&l, e, (zt_span){ (const uint8_t*)ATTRIBUTE_UNREAD,
+                                        sizeof(ATTRIBUTE_UNREAD)-1 });
   }
   if( !h->err->rc ) attribute_put_sorted(&l, prefix, out);
   *n = (uint32_t)l.n;

@@ -492,7 +492,7 @@ static int dataset_put_attributes(dataset_reader *r){
   uint32_t n = 0;
   dataset_put_key(&h->manifest, "attributes");
   r->record.attributes = (uint32_t)h->manifest.n;
-  if( zt_hdf5_attributes(h, r->header, (zt_text){ "", 0 }, &pairs, &n)==SQLITE_OK ){
+  if( zt_hdf5_attributes(h, r->header, (zt_text){ "", 0 }, h->nDataset, &pairs, &n)==SQLITE_OK ){
     n += dataset_put_facts(r, &pairs);
     n += dataset_put_enum(r, &pairs);
     zt_cbor_put_head(&h->manifest, ZT_CBOR_MAP, n);

@@ -12,6 +12,7 @@
 
 #define GROUP_LEVEL_MAX 64           /* Levels of a B-tree of version 1 */
 #define GROUP_SOFT 2                 /* Type of cache of a soft link */
+#define GROUP_FREE_END 1             /* Ends the list of free space in a local heap */
 
 bool zt_hdf5_is_group(const zt_hdf5_header *header){
   static const unsigned types[] = {
@@ -92,47 +93,73 @@ static int group_tree(group_walk *w, group_node node){
   return h->err->rc;
 }
 
-/* A symbol's name: NUL-terminated in the local heap. */
-static int group_symbol(group_walk *w, zt_hdf5_in *in){
+/* A symbol's name: NUL-terminated in the local heap. Names ascend in a node: *last is the one
+** before. */
+static int group_symbol(group_walk *w, zt_hdf5_in *in, const char **last){
   const uint64_t at = zt_hdf5_take_length(in), address = zt_hdf5_take_address(in);
   const unsigned kind = (unsigned)zt_hdf5_take(in, 4);
   const uint8_t *name = at<w->heap.n ? w->heap.p+at : NULL, *end;
   zt_hdf5_skip(in, 4+16);
-  if( kind==GROUP_SOFT ) return SQLITE_OK;
   end = name ? memchr(name, 0, w->heap.n-(size_t)at) : NULL;
   if( !end ) return zt_break(w->h->err, "HD5", "a name beyond the end of the local heap");
+  if( *last && strcmp(*last, (const char*)name)>=0 ){
+    return zt_break(w->h->err, "HD5", "name '%s' in a node of symbols behind '%s'",
+                    (const char*)name, *last);
+  }
+  *last = (const char*)name;
+  if( kind==GROUP_SOFT ) return SQLITE_OK;
   return group_add(w->h, (zt_text){ (const char*)name, (size_t)(end-name) }, address);
 }
 
 static int group_symbols(group_walk *w, group_node node){
   zt_hdf5 *h = w->h;
   uint8_t fixed[8] = { 0 };
+  const char *last = NULL;
   uint64_t n;
   zt_hdf5_in in;
-  if( zt_hdf5_copy(h, node.address, fixed, 8) ) return h->err->rc;
-  if( memcmp(fixed, "SNOD", 4) ) return group_fail(h, "no node of symbols", node.address);
+  if( zt_hdf5_copy(h, node.address, fixed, 8)
+   || zt_hdf5_check_head(h, fixed, "SNOD", 1, node.address, "HD5") ) return h->err->rc;
   n = zt_le16(fixed+6);
   if( zt_hdf5_read(h, node.address+8, n*(h->length_size+h->offset_size+24), &w->bytes) ){
     return h->err->rc;
   }
   in = zt_hdf5_in_of(h, (zt_span){ w->bytes.p, w->bytes.n });
-  for(uint64_t i=0; i<n && !h->err->rc; i++) group_symbol(w, &in);
+  for(uint64_t i=0; i<n && !h->err->rc; i++) group_symbol(w, &in, &last);
   return h->err->rc;
+}
+
+/* The free blocks of the heap are in it, and take no more bytes than it has. */
+static int group_check_free(group_walk *w, uint64_t at){
+  zt_hdf5 *h = w->h;
+  uint64_t room = w->heap.n;
+  while( at!=GROUP_FREE_END ){
+    zt_hdf5_in in = zt_hdf5_in_of(h, (zt_span){ w->heap.p, w->heap.n });
+    uint64_t next, size;
+    zt_hdf5_skip(&in, at);
+    next = zt_hdf5_take_length(&in);
+    size = zt_hdf5_take_length(&in);
+    if( in.cut || size==0 || size>room || size>w->heap.n-at ){
+      return zt_break(h->err, "HD5", "a broken list of free space in a local heap");
+    }
+    room -= size;
+    at = next;
+  }
+  return SQLITE_OK;
 }
 
 static int group_read_heap(group_walk *w, uint64_t address){
   zt_hdf5 *h = w->h;
   const size_t size = 8+2*h->length_size+h->offset_size;
   uint8_t head[32] = { 0 };
-  uint64_t n, data;
+  uint64_t n, free, data;
   zt_hdf5_in in;
   if( zt_hdf5_copy(h, address, head, size)
    || zt_hdf5_check_head(h, head, "HEAP", 0, address, "HD5") ) return h->err->rc;
   in = zt_hdf5_in_of(h, (zt_span){ head+8, size-8 });
   n = zt_hdf5_take_length(&in);
-  zt_hdf5_skip(&in, h->length_size);
+  free = zt_hdf5_take_length(&in);
   data = zt_hdf5_take_address(&in);
-  return zt_hdf5_read(h, data, n, &w->heap);
+  return zt_hdf5_read(h, data, n, &w->heap) ? h->err->rc : group_check_free(w, free);
 }
 
 static int group_old(zt_hdf5 *h, zt_span message){

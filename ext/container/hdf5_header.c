@@ -23,7 +23,6 @@ typedef struct header_reader {
   zt_hdf5_header *out;
   uint8_t version;
   uint8_t flags;                     /* Of version 2 */
-  uint64_t most;                     /* Messages that may follow (version 1) */
   uint64_t bytes;                    /* Of all blocks so far */
   uint32_t nBlock;
   header_block *block;               /* HEADER_BLOCKS */
@@ -69,7 +68,7 @@ static int header_messages(header_reader *r, size_t from, size_t to, uint64_t ad
   const bool old = r->version==1;
   const size_t head = old ? 8 : r->flags & HEADER_ORDER ? 6 : 4;
   size_t at = from;
-  while( to-at>=head && r->most>0 ){
+  while( to-at>=head ){
     const uint8_t *p = r->out->bytes.p+at;
     zt_hdf5_message m = {
       .type = (uint16_t)(old ? zt_le16(p) : p[0]), .n = old ? zt_le16(p+2) : zt_le16(p+1),
@@ -77,7 +76,6 @@ static int header_messages(header_reader *r, size_t from, size_t to, uint64_t ad
     };
     if( m.n>to-at-head ) return header_fail(r, "a message that goes beyond its block");
     at += head+m.n;
-    if( old ) r->most--;
     if( header_add(r, m) ) return r->h->err->rc;
   }
   return SQLITE_OK;
@@ -97,7 +95,8 @@ static int header_append(header_reader *r, uint64_t address, uint64_t n, size_t 
 static int header_begin_old(header_reader *r, uint64_t address, const uint8_t *head){
   size_t from;
   const uint32_t n = zt_le32(head+8);
-  r->most = zt_le16(head+2);
+  /* As in libhdf5, no other number of messages is checked: old releases wrote wrong ones */
+  if( zt_le16(head+2)==0 && n>0 ) return header_fail(r, "a header of no messages in a block");
   if( header_append(r, address+16, n, &from) ) return r->h->err->rc;
   return header_messages(r, from, r->out->bytes.n, address+16);
 }
@@ -109,7 +108,6 @@ static int header_begin_new(header_reader *r, uint64_t address, const uint8_t *h
   uint8_t size[8] = { 0 };
   size_t from;
   uint64_t n;
-  r->most = UINT64_MAX;
   r->flags = head[5];
   if( r->flags & HEADER_TIMES ) fixed += 16;
   if( r->flags & HEADER_PHASES ) fixed += 4;

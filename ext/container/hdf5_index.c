@@ -125,22 +125,51 @@ static int index_push(index_reader *r, index_todo *todo, index_node node){
   return SQLITE_OK;
 }
 
-/* A key and a child of a leaf: a chunk. The last coordinate is a byte's in an element. */
-static int index_leaf_entry(index_reader *r, zt_hdf5_in *in){
-  const zt_chunks *c = r->chunks;
-  uint64_t at[ZT_CHUNKS_RANK], size;
+/* A key: what is stored of a chunk, and its coordinates. The last one is a byte's in an element. */
+typedef struct index_key {
+  uint64_t at[ZT_CHUNKS_RANK];
+  uint64_t size;
   uint32_t skipped;
+} index_key;
+
+static int index_take_key(index_reader *r, zt_hdf5_in *in, index_key *out){
+  const zt_chunks *c = r->chunks;
   bool whole = true;
-  size = zt_hdf5_take(in, 4);
-  skipped = (uint32_t)zt_hdf5_take(in, 4);
+  out->size = zt_hdf5_take(in, 4);
+  out->skipped = (uint32_t)zt_hdf5_take(in, 4);
   for(uint32_t d=0; d<c->rank; d++){
-    at[d] = zt_hdf5_take(in, 8);
-    whole = whole && at[d]%c->chunk[d]==0;
-    at[d] /= c->chunk[d];
+    out->at[d] = zt_hdf5_take(in, 8);
+    whole = whole && out->at[d]%c->chunk[d]==0;
+    out->at[d] /= c->chunk[d];
   }
   zt_hdf5_skip(in, 8);
-  if( !whole ) return zt_break(r->h->err, "HD14", "a chunk that does not begin in the grid");
-  return index_add(r, at, zt_hdf5_take_address(in), size, skipped);
+  return whole ? SQLITE_OK
+       : zt_break(r->h->err, "HD14", "a chunk that does not begin in the grid");
+}
+
+/* True unless b is before a, row by row. */
+static bool index_ascends(const index_reader *r, const index_key *a, const index_key *b){
+  uint32_t d = 0;
+  while( d<r->chunks->rank && a->at[d]==b->at[d] ) d++;
+  return d==r->chunks->rank || a->at[d]<b->at[d];
+}
+
+/* The keys and children of a node in turn. Keys ascend; the last one is behind all chunks. */
+static int index_node_entries(index_reader *r, index_todo *todo, unsigned level, uint64_t n,
+                              uint64_t address){
+  zt_hdf5_in in = zt_hdf5_in_of(r->h, (zt_span){ r->bytes.p, r->bytes.n });
+  index_key key, next;
+  index_take_key(r, &in, &key);
+  for(uint64_t i=0; i<n && !r->h->err->rc; i++, key=next){
+    const uint64_t child = zt_hdf5_take_address(&in);
+    if( index_take_key(r, &in, &next) ) break;
+    if( i+1<n && !index_ascends(r, &key, &next) ){
+      return index_fail(r->h, "keys that do not ascend in the node", address);
+    }
+    if( level==0 ) index_add(r, key.at, child, key.size, key.skipped);
+    else index_push(r, todo, (index_node){ child, level-1 });
+  }
+  return r->h->err->rc;
 }
 
 static int index_node_read(index_reader *r, index_todo *todo, index_node node){
@@ -149,7 +178,6 @@ static int index_node_read(index_reader *r, index_todo *todo, index_node node){
   uint8_t head[8] = { 0 };
   unsigned level;
   uint64_t n;
-  zt_hdf5_in in;
   if( zt_hdf5_enter(h, node.address) || zt_hdf5_copy(h, node.address, head, 8) ) return h->err->rc;
   level = head[5];
   n = zt_le16(head+6);
@@ -157,19 +185,10 @@ static int index_node_read(index_reader *r, index_todo *todo, index_node node){
    || (node.level!=INDEX_LEVELS && level!=node.level) ){
     return index_fail(h, "no node of a B-tree of chunks", node.address);
   }
-  if( zt_hdf5_read(h, node.address+8+2*h->offset_size, n*(key+h->offset_size), &r->bytes) ){
+  if( zt_hdf5_read(h, node.address+8+2*h->offset_size, n*(key+h->offset_size)+key, &r->bytes) ){
     return h->err->rc;
   }
-  in = zt_hdf5_in_of(h, (zt_span){ r->bytes.p, r->bytes.n });
-  for(uint64_t i=0; i<n && !h->err->rc; i++){
-    if( level==0 ){
-      index_leaf_entry(r, &in);
-    }else{
-      zt_hdf5_skip(&in, key);
-      index_push(r, todo, (index_node){ zt_hdf5_take_address(&in), level-1 });
-    }
-  }
-  return h->err->rc;
+  return index_node_entries(r, todo, level, n, node.address);
 }
 
 static int index_tree(index_reader *r){

@@ -30,7 +30,8 @@
 **   ML1  the header is complete, of version 0x0100 and of a known byte order
 **   ML2  an element lies within what it is in
 **   ML3  elements have the types that belong in their places
-**   ML4  a compressed element is a zlib stream that holds its matrix
+**   ML4  a compressed element is a zlib stream that holds its matrix, and nothing else. The checksum
+**        of one array is checked where its numbers are read
 **   ML5  names are UTF-8, and without U+0000
 **   ML6  matrices are nested at most MATLAB_DEPTH_MAX deep
 **   ML7  a matrix has room for its cells or fields
@@ -374,6 +375,10 @@ static bool matlab_opaque(zt_matlab_scan *s, const zt_matlab_head *m){
   return ok;
 }
 
+static bool matlab_is_array(const zt_matlab_head *m){
+  return m->class>=ZT_MATLAB_SPARSE && m->class<=ZT_MATLAB_UINT64;
+}
+
 static bool matlab_content(zt_matlab_scan *s, const zt_matlab_head *m, int depth){
   char unknown[24];
   switch( m->class ){
@@ -385,7 +390,7 @@ static bool matlab_content(zt_matlab_scan *s, const zt_matlab_head *m, int depth
     case ZT_MATLAB_FUNCTION: return zt_matlab_add_opaque(s, "function", 8);
     case ZT_MATLAB_OPAQUE:   return matlab_opaque(s, m);
     default:
-      if( m->class>=ZT_MATLAB_DOUBLE && m->class<=ZT_MATLAB_UINT64 ) return matlab_numeric(s, m);
+      if( matlab_is_array(m) ) return matlab_numeric(s, m);
       sqlite3_snprintf(sizeof(unknown), unknown, "class %u", m->class);
       return zt_matlab_add_opaque(s, unknown, strlen(unknown));
   }
@@ -410,8 +415,8 @@ static bool matlab_matrix(zt_matlab_scan *s, const zt_matlab_tag *tag, bool vari
     return zt_matlab_add(s, &m, &part, 1);
   }
   if( !matlab_read_head(s, variable, &m) || !matlab_content(s, &m, depth) ) return false;
-  /* Nothing else of a variable need be decoded */
-  return variable || zt_matlab_pass(&s->in, m.end);
+  /* The numbers of a variable are decoded where they are asked for */
+  return (variable && matlab_is_array(&m)) || zt_matlab_pass(&s->in, m.end);
 }
 
 /* --- Opening --- */
@@ -422,7 +427,7 @@ static bool matlab_compressed(zt_matlab_scan *s, const zt_matlab_tag *tag){
    || !zt_matlab_next(&s->in, UINT64_MAX, &inner) ) return false;
   if( inner.type!=ZT_MATLAB_MATRIX ) return matlab_fail_type(s, &inner, "a compressed matrix");
   s->packed_end = inner.next;
-  return matlab_matrix(s, &inner, true, 1);
+  return matlab_matrix(s, &inner, true, 1) && (s->in.at<inner.next || zt_matlab_end(&s->in));
 }
 
 static bool matlab_elements(zt_matlab_scan *s){

@@ -21,15 +21,15 @@ bool zt_matlab_unpack(zt_matlab_in *in, uint64_t offset, uint64_t length){
   in->at = 0;
   in->offset = offset;
   in->length = length;
-  in->read = MATLAB_ZLIB_HEAD;
+  in->read = 0;
   in->in = (zt_span){ NULL, 0 };
   if( length<MATLAB_ZLIB_LEAST ) return matlab_fail_stream(in, "is too short for a zlib stream");
   if( zt_source_read(in->source, offset, head, sizeof(head), in->err) ) return false;
   if( (head[0] & 15)!=8 || (head[0]*256u+head[1])%31 || (head[1] & 0x20) ){
     return matlab_fail_stream(in, "is no zlib stream");
   }
-  if( in->inflate ) zt_inflate_reset(in->inflate);
-  else in->inflate = zt_inflate_new(in->err);
+  if( !in->inflate ) in->inflate = zt_inflate_new(in->err);
+  if( in->inflate ) zt_inflate_begin(in->inflate, ZT_INFLATE_ZLIB);
   return in->inflate!=NULL;
 }
 
@@ -39,20 +39,26 @@ void zt_matlab_return(zt_matlab_in *in, uint64_t at){
   in->n = 0;   /* The window had compressed bytes */
 }
 
+/* Decode at most n bytes to out. *got is 0 only at the end of the stored bytes or of the stream, and
+** where both go on. */
+static bool matlab_decode(zt_matlab_in *in, uint8_t *out, size_t n, size_t *got){
+  if( in->in.n==0 ){
+    const uint64_t remaining = in->length-in->read;
+    in->in.p = in->window;
+    in->in.n = remaining<ZT_MATLAB_WINDOW ? (size_t)remaining : ZT_MATLAB_WINDOW;
+    if( zt_source_read(in->source, in->offset+in->read, in->window, in->in.n, in->err) ){
+      return false;
+    }
+    in->read += in->in.n;
+  }
+  return zt_inflate_next(in->inflate, &in->in, out, n, got, in->err)==SQLITE_OK;
+}
+
 /* Decode n bytes to out. */
 static bool matlab_inflate(zt_matlab_in *in, uint8_t *out, size_t n){
   size_t got = 0;
   while( n>0 ){
-    if( in->in.n==0 ){
-      const uint64_t remaining = in->length-in->read;
-      in->in.p = in->window;
-      in->in.n = remaining<ZT_MATLAB_WINDOW ? (size_t)remaining : ZT_MATLAB_WINDOW;
-      if( zt_source_read(in->source, in->offset+in->read, in->window, in->in.n, in->err) ){
-        return false;
-      }
-      in->read += in->in.n;
-    }
-    if( zt_inflate_next(in->inflate, &in->in, out, n, &got, in->err) ) return false;
+    if( !matlab_decode(in, out, n, &got) ) return false;
     if( got==0 && (in->in.n>0 || in->read==in->length) ){
       return matlab_fail_stream(in, "ends early");
     }
@@ -61,6 +67,21 @@ static bool matlab_inflate(zt_matlab_in *in, uint8_t *out, size_t n){
     in->at += got;
   }
   return true;
+}
+
+bool zt_matlab_end(zt_matlab_in *in){
+  uint8_t more;
+  size_t got, behind;
+  while( !zt_inflate_ended(in->inflate, &behind) ){
+    const bool whole = in->read==in->length;
+    if( !matlab_decode(in, &more, 1, &got) ) return false;
+    if( got>0 ) return matlab_fail_stream(in, "decodes to more than its matrix");
+    if( whole && !zt_inflate_ended(in->inflate, &behind) ){
+      return matlab_fail_stream(in, "ends early");
+    }
+  }
+  if( behind+in->in.n+(in->length-in->read)==0 ) return true;
+  return matlab_fail_stream(in, "goes on behind its stream");
 }
 
 /* Copy n bytes of the file, at most a window. */

@@ -39,6 +39,10 @@ void zt_matlab_return(zt_matlab_in *in, uint64_t at);
 bool zt_matlab_take(zt_matlab_in *in, void *out, size_t n);
 bool zt_matlab_pass(zt_matlab_in *in, uint64_t to);
 
+/* All bytes of the matrix in a compressed element are read: the stream ends there, and its checksum
+** is right (ML4, E2). False if not. */
+bool zt_matlab_end(zt_matlab_in *in);
+
 /* An unsigned number of the file's byte order; width is 1, 2, 4 or 8. */
 uint64_t zt_matlab_number(const zt_matlab_in *in, const uint8_t *p, unsigned width);
 

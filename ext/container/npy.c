@@ -39,7 +39,7 @@
 #define NPY_SPEC(section) "numpy.lib.format, " section
 
 const zt_rule zt_rules_npy[] = {
-  ZT_ERROR("NY1", "npy-version", "an array is of version 1.0, 2.0 or 3.0 (npy)",
+  ZT_ERROR("NY1", "npy-version", "an array begins with its magic number, of version 1 to 3 (npy)",
            NPY_SPEC("Format Version 1.0")),
   ZT_ERROR("NY2", "npy-length", "a header is complete, and has at most 1 MiB (npy)",
            NPY_SPEC("Format Version 1.0")),
@@ -169,7 +169,7 @@ static bool npy_scan_integer(npy_reader *r, uint64_t *out){
   }
   if( r->p==first ) return npy_fail(r, "a number was expected");
   if( *first=='0' && r->p-first>1 ) return npy_fail(r, "a number that begins with 0");
-  if( r->p<r->end && (*r->p=='L' || *r->p=='l') ) r->p++;
+  if( r->p<r->end && *r->p=='L' ) r->p++;
   return true;
 }
 

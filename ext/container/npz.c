@@ -6,7 +6,9 @@
 **   member  := an array, called NAME or NAME.npy
 **            | anything else, which is skipped
 **
-** As in numpy, a member's first bytes tell an array. If they cannot be read, the suffix .npy does.
+** As in numpy, a member's first bytes tell an array. So does the suffix .npy: without those bytes the
+** array is damaged. If directory and local header differ, either name tells. Files of macOS, which
+** are called as others are, are none.
 **
 **   NZ1  arrays' names are UTF-8, and without U+0000
 **   NZ2  no two arrays have one name
@@ -28,6 +30,7 @@
 #define NPZ_WINDOW 512                     /* Bytes of a member to read at once; headers have 128 */
 #define NPZ_SPARE ((uint64_t)1 << 20)
 #define NPZ_TIMES 8                        /* Names of fields deflate well */
+#define NPZ_APPLE "\x00\x05\x16\x07"       /* AppleDouble: __MACOSX/._NAME */
 #define NPZ_POLL_MEMBERS 0x3FFu            /* Members between checks for an interrupt, less 1 */
 
 static const zt_rule npz_rules[] = {
@@ -217,13 +220,26 @@ static int npz_check_name(npz_reader *r, zt_text name){
                   zt_shown(name), name.z);
 }
 
-/* True if a member is an array, or an error of the system must be reported. */
+/* True if a member that could not be found is called NAME.npy by its local header. */
+static bool npz_was_array(npz_reader *r, const npz_member *m, const zt_error *failed){
+  char end[sizeof(".npy")-1];
+  zt_text name;
+  if( !failed->rule || strcmp(failed->rule, "ZP10")!=0 ) return false;
+  return zt_zip_local_name(r->zip, r->b->source, &m->zip, end, sizeof(end), &name, r->b->err)
+         ==SQLITE_OK && npz_has_suffix(name);
+}
+
+/* True if a member is an array, or was one; or if an error of the system must be reported. */
 static bool npz_is_array(npz_reader *r, npz_member *m, zt_error *failed){
-  unsigned method = m->zip.method;
-  bool known = method==ZT_ZIP_STORED || method==ZT_ZIP_DEFLATE;
-  if( known && !failed->rc ) npz_fetch(r, m, ZT_NPY_HEAD, failed);
-  if( known && !failed->rc ) return zt_npy_probe((zt_span){ r->header.p, r->header.n });
-  return npz_has_suffix(m->zip.name) || (failed->rc && !zt_error_is_of_file(failed));
+  const unsigned method = m->zip.method;
+  if( !failed->rc && (method==ZT_ZIP_STORED || method==ZT_ZIP_DEFLATE)
+   && npz_fetch(r, m, ZT_NPY_HEAD, failed)==SQLITE_OK ){
+    const zt_span head = { r->header.p, r->header.n };
+    if( zt_npy_probe(head) ) return true;
+    if( head.n>=4 && memcmp(head.p, NPZ_APPLE, 4)==0 ) return false;
+  }
+  return npz_has_suffix(m->zip.name) || (failed->rc && !zt_error_is_of_file(failed))
+      || npz_was_array(r, m, failed);
 }
 
 static int npz_add_member(npz_reader *r, uint32_t i){

@@ -643,3 +643,19 @@ int zt_zip_locate(zt_zip *z, zt_source *source, const zt_zip_member *m, uint64_t
   *got = n;
   return SQLITE_OK;
 }
+
+int zt_zip_local_name(const zt_zip *z, zt_source *source, const zt_zip_member *m, char *buffer,
+                      size_t n, zt_text *out, zt_error *err){
+  uint8_t local[ZIP_LOCAL];
+  size_t length, left_out;
+  *out = (zt_text){ buffer, 0 };
+  assert( !m->fault );   /* ZP6: there is room for a local header */
+  if( zt_source_read(source, m->header, local, sizeof(local), err) ) return err->rc;
+  length = zt_le16(local+26);
+  if( memcmp(local, "PK\3\4", 4)!=0 || !zt_claim(z->offset, m->header+ZIP_LOCAL, length) ){
+    return SQLITE_OK;
+  }
+  left_out = length>n ? length-n : 0;
+  out->n = length-left_out;
+  return zt_source_read(source, m->header+ZIP_LOCAL+left_out, buffer, out->n, err);
+}

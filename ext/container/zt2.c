@@ -27,6 +27,7 @@
 **   name     := text                                              ; Z8: 1 to 1024 bytes
 **                                                                 ;     without U+0000
 **   Z13  blobs and manifest of a file are pairwise identical or disjoint; empty ones are exempt
+**   Z16  a digest's algorithm is xxh3 or sha256, which is checked where bytes are
 **   Z14  an object of a known layout has exactly that layout's parts, with the lengths that shape
 **        and types demand
 */
@@ -63,6 +64,8 @@ static const zt_rule zt2_rules[] = {
   ZT_ERROR("Z14", "layout", "parts are those of the layout, as long as shape and types demand (2)",
            ZT_SPEC_ZTENSOR_2),
   ZT_SAME("Z15", "malformed-digest"),
+  ZT_ERROR("Z16", "digest-algorithm", "the algorithm of a digest is xxh3 or sha256 (2)",
+           ZT_SPEC_ZTENSOR_2),
   ZT_ERROR("X1", "missing-shard", "a shard exists beside its file (2)", ZT_SPEC_ZTENSOR_2),
   ZT_ERROR("X4", "shard-format", "a shard has its magic number and footer (2)", ZT_SPEC_ZTENSOR_2),
   ZT_ERROR("X2", "shard-size", "a shard has the stated size (2)", ZT_SPEC_ZTENSOR_2),
@@ -582,7 +585,7 @@ static int zt2_open(zt_builder *b, const zt_head_tail *input){
   if( zt2_locate(input, &extent, b->err) ) return b->err->rc;
   c->version = ZT_TEXT("2");
   c->rules = ZT_RULE_CELLS_UNIQUE|ZT_RULE_ORDER|ZT_RULE_CANONICAL_VALUES|ZT_RULE_DIGEST_OF_DECODED
-           | ZT_RULE_PADDING_ZERO|ZT_RULE_ANY_ALIGNMENT;
+           | ZT_RULE_PADDING_ZERO|ZT_RULE_ANY_ALIGNMENT|ZT_RULE_DIGESTS_KNOWN;
   c->begin = 8;
   c->end = input->size-ZT2_FOOTER;
   c->gap = ZT2_CANONICAL;

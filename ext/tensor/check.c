@@ -17,7 +17,7 @@
 #define CHECK_POLL_STEPS 1024              /* Steps between checks for an interrupt */
 
 typedef enum check_stage {
-  CHECK_VERSION, CHECK_BLOBS, CHECK_SHARDS, CHECK_OBJECT, CHECK_COMPONENT, CHECK_TENSOR, CHECK_END
+  CHECK_VERSION, CHECK_NOTES, CHECK_BLOBS, CHECK_SHARDS, CHECK_OBJECT, CHECK_COMPONENT, CHECK_TENSOR, CHECK_END
 } check_stage;
 
 typedef struct check_part {
@@ -39,7 +39,7 @@ struct zt_check {
   check_stage stage;
   uint64_t steps;
   zt_blobs blobs;
-  uint32_t iShard, iObject, iComponent;  /* The next ones */
+  uint32_t iNote, iShard, iObject, iComponent;  /* The next ones */
   uint32_t end;                      /* The last object's index + 1 */
   bool changed;                      /* The file was replaced: the check ends */
   zt_prefetch prefetch;              /* Objects after the current part, numbered by index */
@@ -158,6 +158,21 @@ static void check_version(zt_check *c){
            version.z);
 }
 
+/* The next fault that opening noted. */
+static int check_step_note(zt_check *c, zt_error *err){
+  zt_note note;
+  zt_error *e;
+  if( c->iNote==zt_container_notes(c->container) ){
+    c->stage = CHECK_BLOBS;
+    return zt_blobs_sort(c->container, &c->budget.interrupt, &c->blobs, err);
+  }
+  zt_container_note(c->container, c->iNote++, &note);
+  e = check_report(c, NULL);
+  if( note.object!=ZT_NOTE_OF_FILE ) e->object = zt_container_name(c->container, note.object);
+  zt_break(e, note.rule, "%s", note.fault);
+  return check_judge(c, err);
+}
+
 /* The bytes from `from` to `to`, which belong to no component, must be zero. */
 static int check_padding(zt_check *c, uint64_t from, uint64_t to, zt_error *err){
   zt_error *e = check_report(c, NULL);
@@ -213,6 +228,11 @@ static int check_step_blob(zt_check *c, zt_error *err){
   return check_gap(c, step.gap, step.end, err);
 }
 
+/* The rule that an unknown algorithm of a digest breaks. */
+static const char *check_algorithm_rule(const zt_check *c){
+  return zt_container_rules(c->container) & ZT_RULE_DIGESTS_KNOWN ? "Z16" : "W6";
+}
+
 /* The next shard must exist, with its size and digest. */
 static int check_step_shard(zt_check *c, zt_error *err){
   zt_component all = {
@@ -237,7 +257,7 @@ static int check_step_shard(zt_check *c, zt_error *err){
       zt_break(e, "X3", "shard '%.*s' does not have the digest '%.*s'", zt_shown(shard.name),
                shard.name.z, zt_shown(shard.digest), shard.digest.z);
     }else if( status && strcmp(status, "ok")!=0 ){
-      zt_break(e, strcmp(status, "malformed")==0 ? "W7" : "W6",
+      zt_break(e, strcmp(status, "malformed")==0 ? "W7" : check_algorithm_rule(c),
                "the digest of shard '%.*s', '%.*s', is %s", zt_shown(shard.name), shard.name.z,
                zt_shown(shard.digest), shard.digest.z, status);
     }
@@ -273,7 +293,7 @@ static int check_digest(zt_check *c, const zt_payload *p, bool readable, check_s
   }
   switch( zt_digest_check(digest, component->digests) ){
     case ZT_DIGEST_UNSUPPORTED:
-      zt_break(e, "W6", "digest algorithm '%.*s' is not known",
+      zt_break(e, check_algorithm_rule(c), "digest algorithm '%.*s' is not known",
                zt_shown((zt_text){ digest.z, (size_t)(colon-digest.z) }), digest.z);
       break;
     case ZT_DIGEST_MALFORMED:
@@ -488,8 +508,9 @@ static int check_step(zt_check *c, zt_error *err){
   switch( c->stage ){
     case CHECK_VERSION:
       check_version(c);
-      c->stage = CHECK_BLOBS;
-      return zt_blobs_sort(c->container, &c->budget.interrupt, &c->blobs, err);
+      c->stage = CHECK_NOTES;
+      break;
+    case CHECK_NOTES:     return check_step_note(c, err);
     case CHECK_BLOBS:     return check_step_blob(c, err);
     case CHECK_SHARDS:    return check_step_shard(c, err);
     case CHECK_OBJECT:    return check_step_object(c);

@@ -28,7 +28,7 @@ static const zt_rule rule_bytes[] = {
            "a type can express numbers that are stored as another type (MATLAB)", ZT_SPEC_SENSE),
   ZT_WARNING("W5", "missing-digest", "a component has a digest", ZT_SPEC_SENSE),
   ZT_WARNING("W6", "unknown-digest",
-             "the digest's algorithm is known: crc32c or sha256 (0.1 to 1.2), xxh3 or sha256 (2)",
+             "the digest's algorithm is known: crc32c or sha256 (0.1 to 1.2)",
              ZT_SPEC_ZTENSOR_1("1")),
   ZT_ERROR("W7", "malformed-digest",
            "a digest is algorithm:hex, with the number of digits of its algorithm",

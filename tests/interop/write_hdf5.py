@@ -78,6 +78,11 @@ def note_dataset(record, name, dataset):
                   components=0 if dataset.shape is None else 1)
 
 
+def place(item):
+    """What an object is known by. h5o.get_info() would read much more of the file than its tensors need."""
+    return h5py.h5g.get_objinfo(item.id).objno
+
+
 def walk(record, group, path, seen):
     for key, value in own(group, None).items():   # Of files, the test looks for no more
         record.attribute(f"{path}@{key}" if path else key, value)
@@ -85,7 +90,7 @@ def walk(record, group, path, seen):
         if not isinstance(group.get(name, getlink=True), h5py.HardLink):
             continue
         item = group[name]
-        address = h5py.h5o.get_info(item.id).addr
+        address = place(item)
         if address in seen:
             continue
         seen.add(address)
@@ -99,7 +104,7 @@ def read(path):
     with h5py.File(path) as file:
         start = file.userblock_size
         record = Record(path, "hdf5", str(path.read_bytes()[start + 8]))
-        walk(record, file, "", {h5py.h5o.get_info(file["/"].id).addr})
+        walk(record, file, "", {place(file["/"])})
     return record
 
 

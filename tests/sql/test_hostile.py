@@ -14,7 +14,8 @@ from support import RAISING_TABLES, everything, message, place, quoted, rows, va
 
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
 OPENS = ("lists_but_no_dense", "lists_but_no_bytes", "lists_only", "digest_mismatch", "ok")
-STATUS = {"digest-mismatch": "mismatch", "malformed-digest": "malformed", "unknown-digest": "unsupported"}
+STATUS = {"digest-mismatch": "mismatch", "malformed-digest": "malformed", "unknown-digest": "unsupported",
+          "digest-algorithm": "unsupported"}
 # Rules of what is not known here: the specifications permit it, and so they are no errors
 UNKNOWN = {"unknown-format", "unknown-dtype", "unknown-type", "unknown-encoding"}
 

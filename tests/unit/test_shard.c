@@ -310,7 +310,7 @@ TEST_WITH(test_findings_of_shards, empty, NULL){
     { "no digest of the component, and a bool", "\x01\x00\x01\x01\x00\x00\x00\x02", SMALL, "ok", NULL, "bool", "L9:w.data", "byte 7 is 0x02: a bool is 0 or 1" },
     { "a digest, and a bool", "\x01\x00\x01\x01\x00\x00\x00\x02", SMALL, "ok", "ok", "bool", "L9:w.data", "byte 7 is 0x02: a bool is 0 or 1" },
     { "all that there is", "\x01\x00\x01\x01\x00\x00\x00\x02", SMALL, "wrong", "wrong", "bool", "X3 W8:w.data L9:w.data", "byte 7 is 0x02: a bool is 0 or 1" },
-    { "an algorithm that is not known", "12345678", SMALL, "crc32c:00000000", "ok", NULL, "W6", "the digest of shard 's', 'crc32c:00000000', is unsupported" },
+    { "an algorithm that is not known", "12345678", SMALL, "crc32c:00000000", "ok", NULL, "Z16", "the digest of shard 's', 'crc32c:00000000', is unsupported" },
     { "no digest at all", "12345678", SMALL, "xxh3:00", "ok", NULL, "W7", "the digest of shard 's', 'xxh3:00', is malformed" },
     { "another size", "12345678", SMALL+1, "ok", "ok", NULL, "X2 X2:w.data", NULL },
     { "another size, and no digest of the component", "12345678", SMALL+1, "ok", NULL, "bool", "X2 X2:w.data", NULL },

@@ -138,6 +138,9 @@ def cases():
     yield unread("encrypted", "ZP8", "zip-encrypted", "it is encrypted", "an encrypted tensor file", Member("x.safetensors", W, flags=1), None)
     yield unread("sizes-differ", "ZP7", "zip-sizes", "it is stored as it is, and has two different sizes", "stored, and two sizes", Member("x.safetensors", W, size=9), None)
     yield unread("local-none", "ZP10", "zip-local-header", "byte 0: no local header of member 'x.safetensors'", "another name in the local header", Member("x.safetensors", W, local=b"z.safetensors"), None)
+    yield unread("local-tensors", "ZP10", "zip-local-header", "byte 0: no local header of member 'x.safetensorz'", "the name of a tensor file in the local header alone", Member("x.safetensorz", W, local=b"x.safetensors"), None)
+    yield ("local-array", archive(Member("a.nqy", array(), local=b"a.npy"), Member("y.safetensors", V)), "lists_but_no_bytes", "ZP10", "zip-local-header",
+           "byte 0: no local header of member 'a.nqy'", "the name of an array in the local header alone, beside a tensor file", {"object": "a.nqy", "length": None, "decoded_length": None})
     cut = W[:40]
     said = f"the header's length is {len(W) - 24}, but 32 bytes follow: the file is cut"
     yield unread("member-cut", "O1", "header-length", said, "a tensor file that is cut", Member("x.safetensors", cut), len(cut))

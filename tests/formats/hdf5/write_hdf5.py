@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Writes hostile/: HDF5 files that break one rule each or look odd, and their cases in cases.json. Byte by byte, after the HDF5 File
-Format Specification 3.0. Cases of files that begin with h5- are kept: these files were not written here (README.md).
+Format Specification 3.0; those of old groups are golden files in which some bytes were changed. Cases of files that begin with h5- are
+kept: these files were not written here (README.md).
 
 Whoever adds a case adds a row to cases() and runs this; what it writes is kept, so that tests need no step before them.
 """
@@ -97,10 +98,10 @@ def attribute(name, type, data, shape=(), version=3):
     return message(ATTRIBUTE, struct.pack("<BBHHHB", version, 0, len(name), len(type), len(s), 0) + name + type + s + data)
 
 
-def tree(*chunks, rank=1, level=0):
-    """A leaf of a B-tree of chunks: (coordinates, size, mask, address)."""
+def tree(*chunks, rank=1, level=0, end=0):
+    """A leaf of a B-tree of chunks: (coordinates, size, mask, address). end: the first coordinate of the last key."""
     keys = b"".join(struct.pack(f"<II{rank + 1}QQ", size, mask, *at, 0, address) for at, size, mask, address in chunks)
-    return struct.pack("<4sBBHQQ", b"TREE", 1, level, len(chunks), NONE, NONE) + keys + bytes(8 + 8 * (rank + 1))
+    return struct.pack("<4sBBHQQ", b"TREE", 1, level, len(chunks), NONE, NONE) + keys + bytes(8) + struct.pack(f"<{rank + 1}Q", end, *[0] * rank)
 
 
 class File:
@@ -139,13 +140,31 @@ def beside(*more, shape=(4,), type=F32, file=None):
     return f.end(link("b", f.plain()), link("w", w))
 
 
-def of_chunks(raw, *more, width=4, size=None, mask=0, chunk=4, shape=(4,), second=None):
+def of_chunks(raw, *more, width=4, size=None, mask=0, chunk=4, shape=(4,), first=0, second=None, end=0):
     """A file of a dataset w with a chunk of these stored bytes."""
     f = File()
-    chunks = [((0,), len(raw) if size is None else size, mask, f.put(raw))]
+    chunks = [((first,), len(raw) if size is None else size, mask, f.put(raw))]
     if second is not None:
         chunks.append(((second,), *chunks[0][1:]))
-    return beside(chunked(f.put(tree(*chunks)), chunk, width), *more, shape=shape, file=f)
+    return beside(chunked(f.put(tree(*chunks, end=end)), chunk, width), *more, shape=shape, file=f)
+
+
+def golden(name, signature, *changes):
+    """A golden file with other bytes: (offset behind the signature's first byte, bytes)."""
+    raw = bytearray((HERE.parent / "golden" / f"{name}.h5").read_bytes())
+    at = raw.index(signature)
+    for offset, data in changes:
+        raw[at + offset:at + offset + len(data)] = data
+    return bytes(raw)
+
+
+def of_userblock(signature, *changes):
+    """The smallest file with old structures: its superblock is at 512."""
+    return golden("userblock", signature, *changes)
+
+
+def quad(n):
+    return struct.pack("<Q", n)
 
 
 def fletcher(data):
@@ -187,6 +206,27 @@ def file_cases():
     yield refused("root-nowhere", "HD3", "hdf5-address", f"12 bytes at address {NONE} go beyond the end of the file", "the undefined address as the root's", File().end(root=NONE))
 
 
+def old_cases():
+    """Structures without checksums."""
+    superblock = "HD1", "hdf5-superblock"
+    for name, offset, data, what in (("parts", 10, b"\1", "a root's table of symbols of version 1"), ("nodes", 18, b"\0\0", "nodes without room"),
+                                     ("flags", 20, b"\x08", "a flag that is none"), ("free", 32, quad(0), "a place of free space"),
+                                     ("driver", 48, quad(1 << 40), "a driver's block behind the end")):
+        yield refused(f"superblock-{name}", *superblock, "a superblock of unknown form", what, of_userblock(b"\x89HDF", (offset, data)))
+    yield refused("superblock-base", *superblock, "it ends before it begins", "an end in front of its base", of_userblock(b"\x89HDF", (24, quad(1 << 40))))
+    yield refused("root-past-stated-end", "HD3", "hdf5-address", "12 bytes at address 96 go beyond the end of the file", "a root behind the stated end", of_userblock(b"\x89HDF", (40, quad(512 + 96))))
+    yield refused("header-no-messages", "HD4", "hdf5-header", "a header of no messages in a block", "a header that states no message, and has some", of_userblock(b"\1\0\1\0\1\0\0\0\x18", (2, b"\0\0")))
+    group = "HD5", "hdf5-group"
+    yield refused("symbols-version", *group, "'SNOD' of version 2 at address 1072", "a node of symbols of version 2", of_userblock(b"SNOD", (4, b"\2")))
+    for name, changes, what in (("past-end", [(16, quad(88))], "free space behind the heap's end"), ("odd", [(16, quad(0)), (40, quad(89))], "free space longer than its heap")):
+        yield refused(f"heap-free-{name}", *group, "a broken list of free space in a local heap", what, of_userblock(b"HEAP", *changes))
+    yield refused("heap-free-loop", *group, "a broken list of free space in a local heap", "free space that leads to itself", of_userblock(b"\1\0\0\0\0\0\0\0\x48\0\0\0\0\0\0\0", (0, quad(16))))
+    snod = golden("dtypes", b"SNOD")
+    at = snod.index(b"SNOD")
+    names = [snod[at + 8 + 40 * i:at + 16 + 40 * i] for i in range(2)]
+    yield refused("symbols-order", *group, "name 'big' in a node of symbols behind 'blk.0.attn.k.f16'", "two names in another order", golden("dtypes", b"SNOD", (8, names[1]), (48, names[0])))
+
+
 def header_cases():
     f = File()
     yield refused("header-of-nothing", "HD4", "hdf5-header", "no object header at address 48", "a link to zeros", f.end(link("w", f.put(bytes(64)))))
@@ -199,9 +239,9 @@ def header_cases():
     f = File()
     yield refused("continuation-unsigned", "HD4", "hdf5-header", "a continuation without its signature", "a block of zeros", f.end(link("w", f.put(header(message(CONTINUATION, struct.pack("<QQ", f.put(bytes(16)), 16)))))))
     f = File()
-    yield "ok-attribute-version", f.end(link("w", f.plain()), attribute("a", U8, b"\1", version=9)), "ok", None, None, None, "an attribute of version 9", {"object": "w"}
+    yield "ok-attribute-version", f.end(link("w", f.plain()), attribute("a", U8, b"\1", version=9)), "ok", "HD4", "hdf5-header", "attribute 'hdf5.unread': an attribute of unknown form", "an attribute of version 9", {"object": "w"}
     f = File()
-    yield "ok-attribute-shared", f.end(link("w", f.plain()), message(ATTRIBUTE, SHARED, 2), message(ATTRIBUTE, SHARED, 2)), "ok", None, None, None, "attributes in a heap of shared messages that is not there", {"object": "w"}
+    yield "ok-attribute-shared", f.end(link("w", f.plain()), message(ATTRIBUTE, SHARED, 2), message(ATTRIBUTE, SHARED, 2)), "ok", "HD17", "hdf5-shared", "attribute 'hdf5.unread': a shared message, and the file has no table of them", "attributes in a heap of shared messages that is not there", {"object": "w"}
     f = File()
     at = f.next()
     body = message(CONTINUATION, struct.pack("<QQ", at, 32))
@@ -272,6 +312,8 @@ def dataset_cases():
     f.put(tree(((0,), 16, 0, at), level=1))
     yield faulty("chunk-tree-loop", "HD7", "hdf5-loop", f"two ways lead to the node or block at address {at}", "a node that is its own child", beside(chunked(at, 4, 4), file=f))
     yield faulty("chunk-twice", "HD14", "hdf5-chunks", "chunk 0 has two places", "two chunks at one place", of_chunks(DATA, second=0))
+    yield faulty("chunk-order", "HD14", "hdf5-chunks", "keys that do not ascend in the node at address 64", "two chunks in another order", of_chunks(DATA, first=4, second=0, shape=(8,)))
+    yield faulty("chunk-last-key", "HD14", "hdf5-chunks", "a chunk that does not begin in the grid", "a last key that is in no chunk's place", of_chunks(DATA, end=5))
     yield faulty("chunk-past-end", "HD14", "hdf5-chunks", f"a chunk of {0xffffffff} bytes at address 48 goes beyond the end of the file", "a chunk longer than the file", of_chunks(DATA, size=0xffffffff))
     yield faulty("chunk-between", "HD14", "hdf5-chunks", "a chunk that does not begin in the grid", "a chunk from element 1 on", of_chunks(DATA, second=1))
 
@@ -299,7 +341,10 @@ def odd_cases():
     yield "ok-filters", of_chunks(packed + fletcher(packed), filters(2, 1, 3, values=(4,))), "ok", None, None, None, "all three filters", more
     yield "ok-chunk-outside", of_chunks(DATA, second=1 << 40), "ok", None, None, None, "a chunk far outside the dataset", more
     f = File()
-    yield "ok-attribute-unreadable", f.end(attribute("a", TEXT, struct.pack("<IQI", 4, 1 << 50, 1)), link("w", f.plain())), "ok", None, None, None, "an attribute's text in a heap behind the end", more
+    yield "ok-attribute-unreadable", f.end(attribute("a", TEXT, struct.pack("<IQI", 4, 1 << 50, 1)), link("w", f.plain())), "ok", "HD3", "hdf5-address", f"attribute 'a': 16 bytes at address {1 << 50} go beyond the end of the file", "an attribute's text in a heap behind the end", more
+    f = File()
+    w = f.dataset(contiguous(f.put(DATA), 16), attribute("a", TEXT, struct.pack("<IQI", 4, f.put(bytes(64)), 1)))
+    yield "ok-attribute-heap", f.end(link("w", w)), "ok", "HD9", "hdf5-global-heap", "attribute 'a': no 'GCOL' at address 64", "a dataset's attribute with its text in a heap of zeros", more
     f = File()
     yield "ok-attribute-deep", f.end(attribute("a", U8, bytes(1), (1,) * 32), link("w", f.plain())), "ok", None, None, None, "an attribute of 32 dimensions", more
     yield "fill-2-54", beside(chunked(NONE, 1024, 4), shape=(1 << 52,)), "lists_but_no_bytes", None, None, None, "2^54 bytes, of which none is stored", {"object": "w", "component": None, "sized": True, "limits": {"mib": 64}}
@@ -308,6 +353,7 @@ def odd_cases():
 
 def cases():
     yield from file_cases()
+    yield from old_cases()
     yield from header_cases()
     yield from dataset_cases()
     yield from chunk_cases()

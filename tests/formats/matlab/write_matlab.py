@@ -382,6 +382,12 @@ def array(g, shown):
 
 # ----------------------------------------------------------------------------------------------------- broken files
 
+def other_checksum(matrix):
+    """A stream of zlib whose checksum has another bit."""
+    stream = zlib.compress(matrix)
+    return stream[:-1] + bytes([stream[-1] ^ 1])
+
+
 def cases():
     """(name, bytes, expectation, rule, what zt_check calls it, message, what is odd, more)."""
     w = Writer()
@@ -433,6 +439,14 @@ def cases():
     yield "zlib-less", file(w.element(PACKED, zlib.compress(matrix[:40]))), *stream, f"the compressed element at byte {data} ends early", "a stream that ends within the matrix's head"
     yield "zlib-less-and-more", file(w.element(PACKED, zlib.compress(matrix[:40]) + bytes(8192))), *stream, f"the compressed element at byte {data} ends early", "a stream that ends within the matrix's head, and zeros behind it"
     yield "deflate-garbage", file(w.element(PACKED, b"\x78\x9c" + b"\xff" * 20)), "open_error", "E2", "encoding", "deflate: an invalid block", "an invalid block within a stream"
+    text = w.matrix(CHAR, (1, 4), w.element(U8, b"text"), name="w")
+    record = w.matrix(STRUCT, (1, 1), w.fields(["a"]), w.matrix(SINGLE, (2, 2), four), name="w")
+    function = w.matrix(FUNCTION, (1, 1), w.matrix(CHAR, (1, 4), w.element(U8, b"text")), name="w")
+    for name, whole, what in (("text", text, "a text"), ("struct", record, "a struct with an array"), ("function", function, "a function")):
+        yield f"{name}-checksum", file(w.element(PACKED, other_checksum(whole))), "open_error", "E2", "encoding", "deflate: its bytes do not have the checksum behind", f"{what} whose checksum has another bit"
+    yield "text-no-checksum", file(w.element(PACKED, zlib.compress(text)[:-4])), *stream, f"the compressed element at byte {data} ends early", "a text without its checksum"
+    yield "text-more", file(w.element(PACKED, zlib.compress(text) + b"more")), *stream, f"the compressed element at byte {data} goes on behind its stream", "bytes behind the stream of a text"
+    yield "text-longer", file(w.element(PACKED, zlib.compress(text + b"12345678"))), *stream, f"the compressed element at byte {data} decodes to more than its matrix", "a stream of more than a text"
     yield "name-utf8", file(w.matrix(SINGLE, (2, 2), four, name=b"\xff")), "open_error", "ML5", "matlab-name", f"byte {data + 40}: a name is not UTF-8, or has U+0000 in it", "a name that is not UTF-8"
     yield "name-nul", file(w.matrix(SINGLE, (2, 2), four, name=b"w\0")), "open_error", "ML5", "matlab-name", f"byte {data + 40}: a name is not UTF-8, or has U+0000 in it", "U+0000 in a name"
     yield "field-utf8", of_w(w.numbers(I32, (4,)), w.element(I8, b"\xff\0\0\0"), b, cls=STRUCT, shape=(1, 1)), "open_error", "ML5", "matlab-name", f"byte {data + 64}: a name is not UTF-8, or has U+0000 in it", "a field whose name is not UTF-8"
@@ -461,8 +475,7 @@ def cases():
     yield "imag-less", of_w(four, w.numbers(F32, (1, 2)), flags=COMPLEX), "lists_but_no_dense", "D1", "length", "4 elements of f32 are 16 bytes, and it has 8", "half an imaginary part", {"object": "w"}
     yield "halves", of_w(w.element(I16, b"\1\0\2\0\3")), "lists_but_no_bytes", "ML10", "matlab-numbers", "its bytes are no whole number of the numbers that are stored", "two numbers and a half", {"object": "w", "component": "data", "sized": True}
     yield "does-not-fit", of_w(w.numbers(I16, (1, 2, 300, 4)), cls=UINT8), "lists_but_no_bytes", "E6", "stored-number", "number 2, which is stored as i16, does not fit u8", "300 of class uint8", {"object": "w", "component": "data", "sized": True}
-    checksum = zlib.compress(matrix)[:-1] + bytes([zlib.compress(matrix)[-1] ^ 1])
-    yield "zlib-checksum", file(w.element(PACKED, checksum)), "lists_but_no_bytes", "E2", "encoding", "deflate: its bytes do not have the checksum behind", "a checksum with another bit", {"object": "w", "component": "data", "sized": True}
+    yield "zlib-checksum", file(w.element(PACKED, other_checksum(matrix))), "lists_but_no_bytes", "E2", "encoding", "deflate: its bytes do not have the checksum behind", "a checksum with another bit", {"object": "w", "component": "data", "sized": True}
     yield "zlib-no-checksum", file(w.element(PACKED, zlib.compress(matrix)[:-4])), "lists_but_no_bytes", "E2", "encoding", "deflate: the stored bytes end within the stream", "a stream without its checksum", {"object": "w", "component": "data", "sized": True}
     yield "zlib-more", file(w.element(PACKED, zlib.compress(matrix) + b"more")), "lists_but_no_bytes", "E2", "encoding", "deflate: 4 bytes follow behind the stream's end", "bytes behind a stream", {"object": "w", "component": "data", "sized": True}
     yield "zlib-longer", file(w.element(PACKED, zlib.compress(matrix + b"12345678"))), "lists_but_no_bytes", "E4", "decoded-length", "zlib: decodes to more than the 72 bytes that the manifest states", "a stream of more than the matrix", {"object": "w", "component": "data", "sized": True}

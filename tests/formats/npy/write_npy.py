@@ -55,6 +55,7 @@ def cases():
     yield "behind", array(GOOD + "#"), "open_error", *syntax, "byte 67 of the header: something follows behind the dict", "a comment behind the dict"
     yield "nul-byte", array(GOOD + "\0"), "open_error", *syntax, "byte 67 of the header: something follows behind the dict", "a NUL behind the dict"
     yield "negative", array(shaped("(-1,)")), "open_error", *syntax, "byte 61 of the header: a negative number", "a negative dimension"
+    yield "number-l", array(shaped("(4l,)")), "open_error", *syntax, "byte 62 of the header: a comma was expected", "a dimension with a small l"
     yield "octal", array(shaped("(04,)")), "open_error", *syntax, "byte 63 of the header: a number that begins with 0", "a dimension with a leading 0"
     yield "huge", array(shaped("(18446744073709551616,)")), "open_error", *syntax, "byte 80 of the header: a number beyond 64 bits", "a dimension of 2^64"
     yield "key-missing", array("{'descr': '<f4', 'shape': (4,), }"), "open_error", "NY5", "npy-keys", "the header has no key 'fortran_order'", "fortran_order is missing"

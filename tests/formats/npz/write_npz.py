@@ -93,7 +93,7 @@ def directory_cases():
     inner = array()
     yield "quoted", archive(Member("w.npy", data=inner + struct.pack("<4s5H3I2H", b"PK\3\4", 20, 0, 0, 0, 33, 0, 144, 144, 5, 0) + b"v.npy" + inner, stored=323, size=323),
                             Member("v.npy", shared=True, header=179)), "open_error", "ZP11", "zip-overlap", "members 'w.npy' and 'v.npy' share bytes of the archive", "a member within another"
-    yield "no-array", archive(Member("word/document.xml", b"<w/>"), Member("readme.npy", b"text")), "open_error", "NZ3", "npz-empty", "a zip archive in which no member is a tensor file of a known format", "no member is an array"
+    yield "no-array", archive(Member("word/document.xml", b"<w/>"), Member("readme.txt", b"text")), "open_error", "NZ3", "npz-empty", "a zip archive in which no member is a tensor file of a known format", "no member is an array"
     yield "name-not-utf8", archive(Member(b"\xff.npy"), Member("other.npy")), "open_error", "NZ1", "npz-name", "member '\\xff.npy': a name that is not UTF-8, or has U+0000 in it", "a name in another code"
     yield "name-nul", archive(Member(b"a\0b.npy"), Member("other.npy")), "open_error", "NZ1", "npz-name", "member 'a': a name that is not UTF-8, or has U+0000 in it", "a name with U+0000"
     yield "name-twice", archive(Member("w.npy"), Member("w.npy")), "open_error", "NZ2", "npz-duplicate-member", "two members have this name", "a member twice", {"object": "w"}
@@ -128,6 +128,14 @@ def member_cases():
     yield broken("deflate-bomb", "E4", "decoded-length", "deflate: decodes to more than the 144 bytes that the manifest states", "16 MiB behind a size of 144", Member("w.npy", raw, DEFLATE, bomb), length=len(bomb), decoded=16)
     short = deflate(raw[:140])
     yield broken("deflate-short", "E3", "decoded-length", "deflate: decodes to 140 bytes, the manifest states 144", "4 bytes less than the directory says", Member("w.npy", raw, DEFLATE, short), length=len(short), decoded=16)
+    nameless = ("ZP10", "zip-local-header", "byte 0: no local header of member 'w.nqy'")
+    yield ("local-array", archive(Member("w.nqy", local=b"w.npy"), Member("other.npy")), "lists_but_no_bytes", *nameless, "a name of an array in the local header alone", {"object": "w.nqy", "length": None, "decoded_length": None})
+    yield ("local-others", archive(Member("u.txt", header=1, stored=10, size=10), Member("w.txt", local=b"w.dat"), Member("other.npy")), "ok",
+           None, None, None, "names in local headers that are of no array")
+    magic = ("NY1", "npy-version", "no npy array begins here")
+    yield broken("npy-magic", *magic, "an array whose first byte has another bit", Member("w.npy", bytes([raw[0] ^ 1]) + raw[1:]), length=144)
+    yield broken("npy-magic-deflated", *magic, "a deflated array without its magic number", Member("w.npy", bytes(144), DEFLATE), length=len(deflate(bytes(144))))
+    yield broken("npy-empty", "NY2", "npy-length", "it ends within the header", "a member without a byte", Member("w.npy", b""), length=0)
     yield broken("npy-version", "NY1", "npy-version", "npy version 9.0 cannot be read, 1.0, 2.0 and 3.0 can", "an array of version 9.0", Member("w.npy", array(version=(9, 0))), length=144)
     yield broken("npy-length", "NY2", "npy-length", "the header has 60010 bytes, of which there are 144", "a header longer than the member", Member("w.npy", array(length=60000)), length=144)
     yield broken("npy-call", "NY4", "npy-header", "byte 10 of the header: a dict was expected", "a Python call", Member("w.npy", array("__import__('os').mkdir('PICKLE_WAS_EXECUTED')"), DEFLATE), length=len(deflate(array("__import__('os').mkdir('PICKLE_WAS_EXECUTED')"))))
@@ -148,7 +156,7 @@ def odd_cases():
     yield "ok-comment", archive(*small(), comment=b"PK\5\6" + b"\1" * 18 + b"PK\5\6\0"), "ok", None, None, None, "an end record within the comment"
     yield "ok-comment-long", archive(*small(), comment=b"PK" * 32767), "ok", None, None, None, "a comment of 65,534 bytes"
     yield "ok-zip64", archive(*small(), end64=True), "ok", None, None, None, "a zip64 end record"
-    yield "ok-others", archive(Member("folder/", b""), Member("readme.txt", b"text"), Member("folder/w", method=DEFLATE), Member("not.npy", b"text"),
+    yield "ok-others", archive(Member("folder/", b""), Member("readme.txt", b"text"), Member("folder/w", method=DEFLATE), Member("__MACOSX/._w.npy", b"\0\5\26\7\0\2\0\0"),
                                Member("secret.txt", b"text", flags=1), Member("packed.txt", b"text", BZIP2)), "ok", None, None, None, "members that are no arrays"
     yield "ok-trailing", archive(Member("w.npy", array(data=ONES + b"more"), DEFLATE)), "ok", None, None, None, "bytes behind the data of a member"
     long = array(shaped("(4,)", f"[('{'a' * 3000}', '<f4')]"))
