@@ -42,6 +42,12 @@ fuzzes() {
     "$work/fuzz" -runs=1 >/dev/null 2>&1
 }
 
+# measures_mcdc: for `make coverage`, which does without it.
+measures_mcdc() {
+  compiles clang-19 '' "-fprofile-instr-generate=$work/profile" -fcoverage-mapping -fcoverage-mcdc &&
+    runs llvm-cov-19 --version
+}
+
 # runs COMMAND...: it ends with status 0.
 runs() {
   "$@" >/dev/null 2>&1 </dev/null
@@ -114,6 +120,7 @@ sqlite3.connect(":memory:").enable_load_extension(True)'
   if [ "$manager" = apt-get ]; then   # Other machines' libraries come from Debian alone
     need 'a compiler for s390x' gcc-s390x-linux-gnu - - runs s390x-linux-gnu-gcc --version
     need 'an emulator of s390x' qemu-user - - runs qemu-s390x --version
+    need "a clang that measures MC/DC" 'clang-19 llvm-19 libclang-rt-19-dev' - - measures_mcdc
   fi
   if [ "$also" = torch ]; then
     need "torch of $PYTHON" python3-torch python3-torch pytorch runs "$PYTHON" -c 'import torch'
