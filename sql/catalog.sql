@@ -72,6 +72,8 @@ END;
 INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;
 
 SAVEPOINT catalog;
+-- The first statement writes: SQLite waits for another writer here, but not on behalf of a transaction that has read
+PRAGMA main.application_id = 0x7A744361;   -- 'ztCa'
 
 -- Version 1 did not know which other files hold bytes of a file: files that need others are read again. Version 2 did not know all
 -- sources that have found a file.
@@ -748,7 +750,6 @@ SELECT r.tracker, r.database, r.run, r.name, r.status, datetime(r.logged, 'unixe
        f.objects, f.stored_bytes, f.error, f.host, f.file
 FROM run_files AS r LEFT JOIN files AS f ON f.path = r.path AND (r.host = '' OR f.host = r.host);
 
-PRAGMA main.application_id = 0x7A744361;   -- 'ztCa'
 PRAGMA main.user_version = 4;
 
 INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;

@@ -1,6 +1,6 @@
 -- migrate.sql: converts a catalog of the first version, whose tables have no version number, to the current version, with catalog.sql:
 --
---   sqlite3 -bail catalog.db BEGIN ".read sql/migrate.sql" ".read sql/catalog.sql" COMMIT
+--   sqlite3 -bail catalog.db "BEGIN IMMEDIATE" ".read sql/migrate.sql" ".read sql/catalog.sql" COMMIT
 --
 -- The command is one transaction. This script moves the old tables out of the way, and catalog.sql takes over their rows and drops
 -- them; nothing is lost in between. Rows are kept as they are. But the first version did not keep the host of a path, nor the directory

@@ -4,6 +4,7 @@ import re
 import socket
 import sqlite3
 import subprocess
+import time
 from types import SimpleNamespace
 
 from support import EXTENSION, ROOT, quoted
@@ -34,6 +35,24 @@ def parameter(text):
 
 def refresh_commands(source):
     return [f".load {EXTENSION}", parameter(source), ".mode json", f".read {SQL}/refresh.sql"]
+
+
+# The shell's arguments that convert a catalog of the first version
+MIGRATE = ["-bail", "BEGIN IMMEDIATE", f".read {SQL}/migrate.sql", f".read {SQL}/catalog.sql", "COMMIT"]
+
+
+def beside_another_writer(database, *commands):
+    """The shell, which may wait for another program that is writing the database when the commands begin, and ends later."""
+    other = sqlite3.connect(database, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    process = subprocess.Popen(["sqlite3", "-batch", "-bail", str(database), ".timeout 60000", ".system echo begun", *commands],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(0.3)
+    other.execute("ROLLBACK")
+    other.close()
+    out, err = process.communicate(timeout=SHELL_SECONDS)
+    return SimpleNamespace(out=out, err=err, code=process.returncode)
 
 
 def refresh(database, source, cwd=None):

@@ -8,7 +8,7 @@ import pytest
 import catalogs
 import drivers
 import writer
-from catalogs import ATTRIBUTES, COMPONENTS, FILES, OBJECTS, SQL, ask, create, shell
+from catalogs import ATTRIBUTES, COMPONENTS, FILES, MIGRATE, OBJECTS, SQL, ask, create, shell
 
 COLUMNS = {
     "files": "path source container version size mtime objects components stored_bytes decoded_bytes manifest_bytes"
@@ -336,7 +336,7 @@ def older(path):
 
 def test_a_catalog_of_the_first_version_is_migrated(tmp_path):
     before = older(tmp_path / "old.db")
-    migrated = shell(tmp_path / "old.db", "-bail", "BEGIN", f".read {SQL}/migrate.sql", f".read {SQL}/catalog.sql", "COMMIT")
+    migrated = shell(tmp_path / "old.db", *MIGRATE)
     assert (migrated.out, migrated.err) == ("", "")
     for table, columns in TABLES.items():
         assert len(before[table]) > 0
@@ -359,7 +359,7 @@ def test_a_migrated_catalog_belongs_to_whoever_refreshes_it(tmp_path, first):
     db.execute("UPDATE files SET source = 'models'")
     db.commit()
     db.close()
-    shell(tmp_path / "old.db", "-bail", "BEGIN", f".read {SQL}/migrate.sql", f".read {SQL}/catalog.sql", "COMMIT")
+    shell(tmp_path / "old.db", *MIGRATE)
     assert ask(tmp_path / "old.db", "SELECT count(*) > 1 FROM files WHERE host = ''") == [(1,)]
     for source in (first.replace("/elsewhere", str(tmp_path / "models")), "models"):
         catalogs.refresh(tmp_path / "old.db", source, cwd=tmp_path)
@@ -501,6 +501,31 @@ def test_above_every_view_stands_its_question(script):
     assert found == catalogs.views(script)
     for comment in re.findall(r"((?:^--[^\n]*\n)+)DROP VIEW", text, re.MULTILINE):
         assert "?" in comment, comment
+
+
+# The shell's arguments for each script, beside another program that writes the catalog, and what is made before
+BESIDE = {
+    "a new catalog": ([], [f".read {SQL}/catalog.sql"]),
+    "its views anew": (["catalog.sql"], [f".read {SQL}/catalog.sql"]),
+    "audit's views": (["catalog.sql"], [f".read {SQL}/audit.sql"]),
+    "audit's views anew": (["catalog.sql", "audit.sql"], [f".read {SQL}/audit.sql"]),
+    "a refresh": (["catalog.sql"], catalogs.refresh_commands(SQL)),
+    "a merge": (["catalog.sql"], [f".read {SQL}/merge.sql", "ATTACH 'file:{other}?mode=ro' AS incoming", "INSERT INTO merge DEFAULT VALUES"]),
+    "a migration": (["../tests/sql/older_catalog.sql"], MIGRATE[1:]),
+}
+
+
+@pytest.mark.parametrize("what", BESIDE)
+def test_a_script_waits_for_another_writer(tmp_path, what):
+    before, commands = BESIDE[what]
+    for path in ("catalog.db", "other.db"):
+        db = sqlite3.connect(tmp_path / path)
+        for script in before:
+            db.executescript((SQL / script).read_text())
+        db.close()
+    done = catalogs.beside_another_writer(tmp_path / "catalog.db", *(command.replace("{other}", str(tmp_path / "other.db")) for command in commands))
+    assert (done.err, done.code) == ("", 0)
+    assert ask(tmp_path / "catalog.db", "SELECT application_id FROM pragma_application_id") == [(0x7A744361,)]
 
 
 def test_temporary_tables_of_the_same_names_do_not_matter(tmp_path):

@@ -9,7 +9,7 @@ import time
 import pytest
 
 import writer
-from catalogs import SQL, ask, create, shell
+from catalogs import MIGRATE, SQL, ask, create, shell
 from killer import Killer
 from support import open_connection
 from writer import dense
@@ -288,7 +288,7 @@ def test_a_catalog_of_the_first_version_is_nobodys(tmp_path, three):
     db = sqlite3.connect(tmp_path / "old.db")
     db.executescript((SQL.parent / "tests" / "sql" / "older_catalog.sql").read_text())
     db.close()
-    shell(tmp_path / "old.db", "-bail", "BEGIN", f".read {SQL}/migrate.sql", f".read {SQL}/catalog.sql", "COMMIT")
+    shell(tmp_path / "old.db", *MIGRATE)
     merged = create(tmp_path / "merged.db")
     merge(merged, three[0])
     before = said(merged)

@@ -4,9 +4,10 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 from urllib.parse import quote_from_bytes
 
+from . import _text
 from ._connection import connect, entry_points, kept_library, load_sqlite
 
 INTEGER, FLOAT, TEXT, BLOB, NULL = 1, 2, 3, 4, 5   # SQLite's numbers
@@ -96,16 +97,22 @@ class Native:
         self.library.sqlite3_ztensor_free.argtypes = [ctypes.c_void_p]
         self.handle = ctypes.c_void_p(self.library.sqlite3_ztensor_loaded())
 
-    def rows(self, sql: str, parameters: Any = ()) -> Any:
-        """A statement's cursor. Errors are sqlite3's, also of a connection of apsw."""
+    def rows(self, sql: str, parameters: Any = ()) -> Iterator[Any]:
+        """A statement's rows. Errors are sqlite3's, also of a connection of apsw."""
         import sqlite3
 
         try:
-            return self.connection.execute(sql, parameters)
-        except sqlite3.Error:
-            raise
+            yield from self._rows(sql, parameters)
         except Exception as error:
+            if isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in str(error):
+                raise sqlite3.OperationalError(f"{error}: CAST AS BLOB gives such text as bytes, and a query without connection=, or with"
+                                               " another text_factory of sqlite3's connection, as str") from None
+            if isinstance(error, sqlite3.Error):
+                raise
             raise _as_sqlite3(error) from None
+
+    def _rows(self, sql: str, parameters: Any) -> Any:
+        return self.connection.execute(sql, parameters)
 
     def arrow(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> ArrowStream:
         """All rows of a statement. The stream's owner calls its release()."""
@@ -186,6 +193,9 @@ _abandoned: list[Native] = []   # A parent's connections in its forked child: cl
 class _Owned(Native):
     """A connection that is closed with its thread."""
 
+    def _rows(self, sql: str, parameters: Any) -> Any:
+        return _text.rows(self.connection, sql, parameters)
+
     def __del__(self) -> None:
         if self.pid == os.getpid():   # A forked process leaves its parent's connections alone
             self.connection.close()
@@ -198,6 +208,7 @@ class _Owned(Native):
         except TypeError:   # Of apsw
             connection = connect(remote=remote)
         self.pid = os.getpid()
+        _text.prepare(connection)
         super().__init__(connection, entry_points(True, False, remote))
 
 

@@ -65,7 +65,8 @@ def _plain(value: Any) -> Any:
 
 
 class Query:
-    """The result of query(). Iteration gives tuples of Python's values; each asking runs the query again.
+    """The result of query(). Iteration gives tuples of Python's values; each asking runs the query again. Text that is not UTF-8,
+    such as some paths, has surrogates for such bytes, as os.fsdecode() gives them: it can be opened, and be a source.
 
     It has Arrow's C stream interface (`__arrow_c_stream__`): pyarrow.table(q), polars.DataFrame(q) and DuckDB read it as it is.
     """
@@ -80,8 +81,7 @@ class Query:
         return _native.native(self._connection, self._remote)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        cursor = self._native().rows(self.sql, self.parameters)
-        return map(tuple, cursor)
+        return map(tuple, self._native().rows(self.sql, self.parameters))
 
     def rows(self) -> list[tuple[Any, ...]]:
         """All rows."""

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from . import measures, pairs
+from . import _text, measures, pairs
 from .session import Session, Trouble, quote
 
 PAUSE = 0.2   # Seconds between two lines of progress
@@ -54,7 +54,7 @@ class Comparison:
 
     def __init__(self, catalog, kept, a, b):
         self.catalog = pairs.read_only(catalog)
-        self.catalog.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+        _text.prepare(self.catalog)
         self.session, self.saving = Session(kept), threading.Lock()
         self.is_elsewhere = not os.path.samefile(catalog, kept)
         self.session.run(f"PRAGMA busy_timeout = {BUSY}")

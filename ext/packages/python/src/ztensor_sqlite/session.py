@@ -1,9 +1,8 @@
 """The command's connection, which can show the SQL that it runs."""
-import itertools
 import os
 import sys
 
-from . import LoadError, connect, loadable_path, sql_path
+from . import LoadError, _text, connect, loadable_path, sql_path
 
 
 class Trouble(Exception):
@@ -58,13 +57,10 @@ class Session:
             raise
         except Exception as error:   # Of sqlite3 or of apsw
             raise Trouble(f"{database}: {error}") from None
-        if self._is_sqlite3():
+        if _text.is_sqlite3(self.connection):
             self.connection.isolation_level = None
-            self.connection.text_factory = _text
+        _text.prepare(self.connection)
         self.connection.execute("PRAGMA busy_timeout = 60000")   # Another program may be at work on the catalog
-
-    def _is_sqlite3(self):
-        return hasattr(self.connection, "text_factory")
 
     def _say(self, text):
         if self.show:
@@ -73,25 +69,7 @@ class Session:
     def rows(self, sql):
         """The rows of a statement, as they come."""
         self._say(sql.strip() + ";")
-        cursor = self.connection.execute(sql)
-        return cursor if self._is_sqlite3() else self._decoded(cursor, sql)
-
-    def _decoded(self, cursor, sql):
-        """The rows from apsw. apsw fails at text that is not UTF-8; from there on the rows are queried again, with text as bytes."""
-        given = 0
-        try:
-            for row in cursor:
-                yield row
-                given += 1
-            return
-        except UnicodeDecodeError:
-            pass
-        names = [f"c{i}" for i in range(len(self.connection.execute(sql).get_description()))]
-        asked = ", ".join(f"typeof({name}) = 'text', CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) ELSE {name} END"
-                          for name in names)
-        rows = self.connection.execute(f"WITH r({', '.join(names)}) AS MATERIALIZED ({sql}) SELECT {asked} FROM r")
-        for row in itertools.islice(rows, given, None):
-            yield tuple(_text(value) if is_text else value for is_text, value in zip(row[::2], row[1::2]))
+        return _text.rows(self.connection, sql)
 
     def run(self, sql):
         """All rows of a statement."""
@@ -115,7 +93,7 @@ class Session:
         # Scripts read before they write, and SQLite waits for no other writer on behalf of one that has read
         text = f"BEGIN IMMEDIATE;\n{text}\n;COMMIT;"
         try:
-            if self._is_sqlite3():
+            if _text.is_sqlite3(self.connection):
                 self.connection.executescript(text)
             else:
                 for _ in self.connection.execute(text, {"source": None}):
@@ -131,7 +109,7 @@ class Session:
 
     def function(self, name, count, function):
         """Let statements call a function of Python."""
-        if self._is_sqlite3():
+        if _text.is_sqlite3(self.connection):
             self.connection.create_function(name, count, function)
         else:
             self.connection.create_scalar_function(name, function, count)
@@ -140,7 +118,3 @@ class Session:
 def _word(text):
     """A word of a command of the shell."""
     return text if text.isprintable() and not set(text) & set(" \"'\\") else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _text(data):
-    return data.decode("utf-8", "surrogateescape")

@@ -44,12 +44,46 @@ def test_sources(files):
     assert query("SELECT typeof(?), typeof(?)", [np.int64(3), np.float32(0.5)]).rows() == [("integer", "real")]
 
 
-def test_a_path_that_is_not_utf8(tmp_path):
-    path = os.fsencode(tmp_path) + b"/\xff.npy"
-    with open(path, "wb") as file:
-        np.save(file, np.arange(3))
-    for way in (os.fsdecode(path), pathlib.Path(os.fsdecode(path))):
-        assert query("SELECT elements FROM zt_objects(:source)", {}, way).rows() == [(3,)]
+@pytest.fixture
+def odd(tmp_path):
+    """A path that is not UTF-8, of a file of three numbers, as os.fsdecode() gives it."""
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.npy")
+    np.save(path, np.arange(3))
+    return path
+
+
+# A statement run in a Python whose sqlite3 loads no extensions
+WITH_APSW = """
+import sqlite3, sys
+class Connection: pass
+sqlite3.Connection = Connection
+import ztensor_sqlite
+"""
+
+
+def test_a_path_that_is_not_utf8(odd):
+    np.save(odd.replace(".npy", "2.npy"), np.arange(4))
+    folder = os.path.dirname(odd)
+    np.save(folder + "/a.npy", np.arange(2))
+    paths = [folder + "/a.npy", odd, odd.replace(".npy", "2.npy")]
+    every = query("SELECT path, elements FROM zt_objects(:source) ORDER BY elements", {}, folder)
+    assert every.rows() == [*zip(paths, (2, 3, 4))]
+    assert all(map(os.path.exists, paths))
+    for way in (odd, pathlib.Path(odd), [odd]):
+        assert query("SELECT path, elements FROM zt_objects(:source)", {}, way).rows() == [(odd, 3)]
+    assert query("SELECT path FROM zt_files(:source)", {}, odd).value() == odd
+    with pytest.raises(sqlite3.OperationalError, match="'path': row 1 has text that is not UTF-8: CAST AS BLOB gives its bytes"):
+        every.arrow()
+    done = subprocess.run([sys.executable, "-c", WITH_APSW + "print(ascii(ztensor_sqlite.query(sys.argv[1], {}, sys.argv[2]).rows()))", every.sql, folder],
+                          capture_output=True, text=True, check=True)
+    assert done.stdout == ascii(every.rows()) + "\n"
+
+
+@pytest.mark.parametrize("connect", [lambda: sqlite3.connect(":memory:"), lambda: apsw.Connection(":memory:")])
+def test_such_a_path_in_a_connection_of_the_callers(odd, connect):
+    with pytest.raises(sqlite3.OperationalError, match="decode.*: CAST AS BLOB gives such text as bytes, and a query without connection="):
+        query("SELECT path FROM zt_files(:source)", {}, odd, connection=connect()).rows()
+    assert query("SELECT CAST(path AS BLOB) FROM zt_files(:source)", {}, odd, connection=connect()).value() == os.fsencode(odd)
 
 
 @pytest.mark.parametrize("arguments, error, message", [
@@ -210,7 +244,7 @@ def test_the_types_are_right_for_mypy(tmp_path):
     (tmp_path / "use.py").write_text("import pathlib\nimport ztensor_sqlite as z\nrows: list[tuple[object, ...]] = z.query('SELECT 1').rows()\n"
                                      "t: z.Tensors = z.tensors([pathlib.Path('a')])\nshape: tuple[int, ...] = t['w'].shape\n"
                                      "z.load(z.connect(), write=True)\nz.save('a.zt', {'w': 1})\n")
-    modules = ("", "._connection", "._native", "._query", "._save", "._sqlalchemy", "._tensor")
+    modules = ("", "._connection", "._native", "._query", "._save", "._sqlalchemy", "._tensor", "._text")
     for chosen in ([tmp_path / "use.py"], [word for module in modules for word in ("-m", f"ztensor_sqlite{module}")]):
         done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--follow-imports=silent", *chosen],
                               capture_output=True, text=True, cwd=tmp_path)
