@@ -196,6 +196,7 @@ static const uint8_t *tensorflow_head_at(const zt_container *c, size_t at, tenso
   memcpy(head, p, sizeof(*head));
   out->digest = (zt_text){ (const char*)p+offsetof(tensorflow_head, digest), ZT_TENSORFLOW_DIGEST };
   if( !head->digest[0] ) out->digest.z = NULL;
+  out->type = head->type;
   out->sliced = head->slices>0;
   out->fault = head->fault;
   out->key = (zt_span){ shape+head->shape, head->key };
