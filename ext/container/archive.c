@@ -239,9 +239,7 @@ static zt_archive_member *archive_append(archive_reader *r){
 
 /* AR1. The path is borrowed from the directory until archive_keep_paths(). */
 static int archive_check_path(archive_reader *r, zt_text path){
-  if( zt_utf8_valid((const uint8_t*)path.z, path.n) && !zt_has_nul(path.z, path.n) ){
-    return SQLITE_OK;
-  }
+  if( zt_utf8_without_nul(path) ) return SQLITE_OK;
   return zt_break(r->b->err, "AR1", "member '%.*s': a path that is not UTF-8, or has U+0000 in it",
                   zt_shown(path), path.z);
 }

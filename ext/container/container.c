@@ -294,20 +294,28 @@ bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_
   return container_find_role(c, object, role, ZT_COMPONENT_ALL, out);
 }
 
-bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, zt_component *out){
+/* The first of several components that has values, or the first slice. */
+ZT_ASIDE static bool container_find_values(const zt_container *c, uint32_t object, unsigned want,
+                                           zt_component *out){
   static const zt_text roles[] = {
     ZT_TEXT_INIT("data"), ZT_TEXT_INIT("values"), ZT_TEXT_INIT("packed_weight"),
     ZT_TEXT_INIT("real")
   };
   const uint32_t first = zt_container_first(c, object);
-  const bool alone = first+1==zt_container_first(c, object+1);   /* As usual: it is decoded once */
-  want |= ZT_COMPONENT_ROLE;
-  if( alone ) zt_container_component(c, object, first, want, out);
   for(size_t i=0; i<sizeof(roles)/sizeof(*roles); i++){
-    if( alone ? zt_text_equal(out->role, roles[i])
-              : container_find_role(c, object, roles[i], want, out) ) return true;
+    if( container_find_role(c, object, roles[i], want, out) ) return true;
   }
-  if( zt_container_first(c, object)==zt_container_first(c, object+1) ) return false;
-  zt_container_component(c, object, zt_container_first(c, object), ZT_COMPONENT_ALL, out);
+  if( first==zt_container_first(c, object+1) ) return false;
+  zt_container_component(c, object, first, ZT_COMPONENT_ALL, out);
   return out->box.p!=NULL;
+}
+
+bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, zt_component *out){
+  const uint32_t first = zt_container_first(c, object);
+  want |= ZT_COMPONENT_ROLE;
+  if( first+1==zt_container_first(c, object+1) ){   /* As usual: it is decoded once */
+    zt_container_component(c, object, first, want, out);
+    if( zt_text_is(out->role, "data") ) return true;
+  }
+  return container_find_values(c, object, want, out);
 }

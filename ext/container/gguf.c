@@ -293,8 +293,7 @@ static int gguf_add(zt_builder *b, size_t at){
   zt_gguf_info info;
   bool duplicate;
   zt_gguf_read_info(c, at, &info);
-  if( !zt_utf8_valid((const uint8_t*)info.name.z, info.name.n)
-   || zt_has_nul(info.name.z, info.name.n) ){
+  if( !zt_utf8_without_nul(info.name) ){
     return zt_break(b->err, "GG9", "byte %llu: a tensor's name is not UTF-8, or has U+0000 in it",
                     (uint64_t)(ZT_GGUF_HEADER+8)+at);
   }

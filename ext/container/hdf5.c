@@ -316,8 +316,8 @@ static int hdf5_keep(hdf5_walk *w){
   if( !b->err->rc && zt_builder_keep(b, head.p, head.n, &at)==SQLITE_OK
    && zt_builder_keep(b, h->manifest.p, h->manifest.n, &items)==SQLITE_OK
    && zt_hdf5_datasets_keep(h, items)==SQLITE_OK ){
-    b->container->manifest = zt_manifest_map(at, 0);
-    if( w->n>0 ) b->container->attributes = zt_manifest_map(at+attributes, 0);
+    zt_manifest_set_map(&b->container->manifest, at, 0);
+    if( w->n>0 ) zt_manifest_set_map(&b->container->attributes, at+attributes, 0);
   }
   zt_cbor_out_clear(&head);
   return b->err->rc;
@@ -399,7 +399,7 @@ static void hdf5_object(const zt_container *c, uint32_t i, zt_object *out){
   if( !d.meaning.format && !d.null ) out->format = ZT_TEXT("hdf5.unknown");
   if( out->no_values || !d.meaning.format ) out->layout = ZT_LAYOUT_UNKNOWN;
   if( !zt_object_count(out) ) out->elements = UINT64_MAX;
-  out->attributes = zt_manifest_map(d.attributes, 0);
+  zt_manifest_set_map(&out->attributes, d.attributes, 0);
 }
 
 static void hdf5_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,

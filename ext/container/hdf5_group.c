@@ -28,7 +28,7 @@ bool zt_hdf5_is_group(const zt_hdf5_header *header){
 static int group_add(zt_hdf5 *h, zt_text name, uint64_t address){
   zt_hdf5_link *links, link = { (uint32_t)h->names.n, (uint32_t)name.n, address };
   if( name.n==0 || name.n>UINT16_MAX || memchr(name.z, '/', name.n)
-   || !zt_utf8_valid((const uint8_t*)name.z, name.n) || zt_has_nul(name.z, name.n) ){
+   || !zt_utf8_without_nul(name) ){
     return zt_break(h->err, "HD8", "link '%.*s': a name that is empty, longer than 65535 bytes,"
                     " or not UTF-8, or has U+0000 or a slash in it", zt_shown(name), name.z);
   }

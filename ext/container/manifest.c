@@ -44,8 +44,8 @@ int zt_manifest_open(zt_builder *b, uint64_t offset, uint64_t n, zt_manifest_che
 
 /* --- Values --- */
 
-zt_value zt_manifest_map(size_t at, uint32_t kind){
-  return (zt_value){ .type = ZT_VALUE_MAP, .at = at, .kind = kind };
+void zt_manifest_set_map(zt_value *out, size_t at, uint32_t kind){
+  *out = (zt_value){ .type = ZT_VALUE_MAP, .at = at, .kind = kind };
 }
 
 /* Set the integer of a byte string with tag 2 or 3: u if 64 bits hold it, else bytes. */

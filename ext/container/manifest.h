@@ -37,9 +37,10 @@ static inline size_t zt_manifest_position(const zt_container *c, const uint8_t *
   return (size_t)(p - c->kept.p);
 }
 
-/* The map at a position. `kind` is 0 or the driver's own bits from ZT_MANIFEST_OWN on, which a walk
-** through that map finds in its level; the levels below do not have them. */
-zt_value zt_manifest_map(size_t at, uint32_t kind);
+/* Set the map at a position. `kind` is 0 or the driver's own bits from ZT_MANIFEST_OWN on, which a
+** walk through that map finds in its level; the levels below do not have them. A result would be
+** copied right after it was written, for which processors wait. */
+void zt_manifest_set_map(zt_value *out, size_t at, uint32_t kind);
 #define ZT_MANIFEST_OWN 0x100u
 
 /* Read the next item as a value; of an array or map only its head. */

@@ -122,7 +122,7 @@ static bool matlab_read_dims(zt_matlab_scan *s, const zt_matlab_tag *tag, zt_mat
 }
 
 bool zt_matlab_push(zt_matlab_scan *s, const char *z, size_t n){
-  if( !zt_utf8_valid((const uint8_t*)z, n) || zt_has_nul(z, n) ){
+  if( !zt_utf8_without_nul((zt_text){ z, n }) ){
     zt_break(s->err, "ML5", "byte %llu: a name is not UTF-8, or has U+0000 in it", s->in.at);
     return false;
   }
@@ -485,8 +485,8 @@ void zt_matlab_keep_values(zt_matlab_scan *s, zt_text description){
   zt_cbor_put_items(&o, (zt_span){ s->values.p, s->values.n });
   zt_cbor_put_items(&o, (zt_span){ (const uint8_t*)"\xff", 1 });
   if( !s->err->rc && !zt_builder_keep(s->b, o.p, o.n, &at) ){
-    c->manifest = zt_manifest_map(at, 0);
-    c->attributes = zt_manifest_map(at+n, 0);
+    zt_manifest_set_map(&c->manifest, at, 0);
+    zt_manifest_set_map(&c->attributes, at+n, 0);
   }
   zt_cbor_out_clear(&o);
 }

@@ -157,7 +157,7 @@ static void matlab_set_layout(const matlab_record *r, zt_object *out){
 void zt_matlab_object(const zt_container *c, uint32_t i, zt_object *out){
   const matlab_record r = matlab_record_of(c, i);
   matlab_set_layout(&r, out);
-  out->attributes = zt_manifest_map(r.attributes, 0);
+  zt_manifest_set_map(&out->attributes, r.attributes, 0);
   out->rank = r.rank;
   out->elements = 1;
   memcpy(out->shape, c->kept.p+c->objects.a[i]+sizeof(r), r.rank*sizeof(*out->shape));

@@ -204,8 +204,9 @@ static bool msgpack_read_key(msgpack_walk *w){
   }
   if( key.type!=ZT_MSGPACK_TEXT ) return msgpack_fail_key(w, key.at);
   if( !zt_msgpack_may_keep(s, key.n) || !zt_msgpack_push(s, key.bytes, &s->path) ) return false;
-  if( zt_utf8_valid(s->path.p+before, s->path.n-before)
-   && !zt_has_nul((const char*)s->path.p+before, s->path.n-before) ) return true;
+  if( zt_utf8_without_nul((zt_text){ (const char*)s->path.p+before, s->path.n-before }) ){
+    return true;
+  }
   return msgpack_fail_key(w, key.at);
 }
 
@@ -280,8 +281,8 @@ static void msgpack_keep(msgpack_walk *w){
   if( !w->scan.err->rc && !zt_builder_keep(w->scan.b, o.p, o.n, &at)
    && !zt_builder_keep(w->scan.b, w->scan.items.p, w->scan.items.n, &items) ){
     state->items = at+o.n;
-    c->attributes = zt_manifest_map(at+attributes, 0);
-    c->manifest = zt_manifest_map(at, 0);
+    zt_manifest_set_map(&c->attributes, at+attributes, 0);
+    zt_manifest_set_map(&c->manifest, at, 0);
   }
   zt_cbor_out_clear(&o);
 }

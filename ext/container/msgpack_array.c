@@ -403,7 +403,7 @@ void zt_msgpack_object(const zt_container *c, uint32_t i, zt_object *out){
   out->rank = object.rank;
   memcpy(out->shape, c->kept.p+c->objects.a[i]+sizeof(object), 8*(size_t)object.rank);
   zt_object_count(out);
-  out->attributes = zt_manifest_map(state->items+object.attributes, 0);
+  zt_manifest_set_map(&out->attributes, state->items+object.attributes, 0);
 }
 
 void zt_msgpack_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,

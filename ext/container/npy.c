@@ -480,7 +480,7 @@ void zt_npy_object(const zt_container *c, uint32_t i, zt_object *out){
   memcpy(out->shape, c->kept.p+c->objects.a[i]+sizeof(r), r.npy.rank*sizeof(*out->shape));
   zt_object_count(out);
   if( r.npy.fortran ) zt_object_set_column_major(out);
-  if( r.attributes ) out->attributes = zt_manifest_map(r.attributes, 0);
+  if( r.attributes ) zt_manifest_set_map(&out->attributes, r.attributes, 0);
 }
 
 void zt_npy_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
@@ -568,7 +568,7 @@ static int npy_open(zt_builder *b, const zt_head_tail *input){
   r.attributes = at;
   r.name_length = (uint32_t)name.n;
   c->stem = (zt_key){ r.name, r.name_length };
-  c->manifest = zt_manifest_map(at+header, 0);
+  zt_manifest_set_map(&c->manifest, at+header, 0);
   zt_npy_add(b, &r, shape, &duplicate);
 end:
   zt_cbor_out_clear(&descr);

@@ -213,9 +213,7 @@ static bool npz_has_suffix(zt_text name){
 
 /* NZ1 */
 static int npz_check_name(npz_reader *r, zt_text name){
-  if( zt_utf8_valid((const uint8_t*)name.z, name.n) && !zt_has_nul(name.z, name.n) ){
-    return SQLITE_OK;
-  }
+  if( zt_utf8_without_nul(name) ) return SQLITE_OK;
   return zt_break(r->b->err, "NZ1", "member '%.*s': a name that is not UTF-8, or has U+0000 in it",
                   zt_shown(name), name.z);
 }
@@ -312,7 +310,7 @@ static int npz_fill(npz_reader *r){
       return zt_break(b->err, "NZ2", "two members have this name");
     }
   }
-  b->container->manifest = zt_manifest_map(manifest, 0);
+  zt_manifest_set_map(&b->container->manifest, manifest, 0);
   return SQLITE_OK;
 }
 

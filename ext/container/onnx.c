@@ -382,8 +382,8 @@ static void onnx_keep_items(zt_onnx_scan *s, const onnx_model *model){
   if( !s->err->rc && !zt_builder_keep(s->b, o.p, o.n, &at)
    && !zt_builder_keep(s->b, s->items.p, s->items.n, &items) ){
     state->items = at+o.n;
-    c->attributes = zt_manifest_map(at+attributes, 0);
-    c->manifest = zt_manifest_map(at, 0);
+    zt_manifest_set_map(&c->attributes, at+attributes, 0);
+    zt_manifest_set_map(&c->manifest, at, 0);
   }
   zt_cbor_out_clear(&o);
 }
@@ -522,7 +522,7 @@ static void onnx_decode_object(const zt_container *c, uint32_t i, zt_object *out
   out->rank = object.rank;
   memcpy(out->shape, c->kept.p+c->objects.a[i]+sizeof(object), 8*(size_t)object.rank);
   zt_object_count(out);
-  out->attributes = zt_manifest_map(state->items+object.attributes, 0);
+  zt_manifest_set_map(&out->attributes, state->items+object.attributes, 0);
 }
 
 static zt_text onnx_static_text(const char *z){

@@ -479,7 +479,7 @@ static bool onnx_add_object(zt_onnx_scan *s, zt_onnx_kind kind, const uint64_t *
   const size_t n = s->path.n;
   zt_text name = onnx_path(s);
   if( !onnx_may_keep(s, 2*(uint64_t)n+24*(uint64_t)rank+256) ) return false;
-  if( !zt_utf8_valid(s->path.p, n) || zt_has_nul((const char*)s->path.p, n) ){
+  if( !zt_utf8_without_nul((zt_text){ (const char*)s->path.p, n }) ){
     zt_break(s->err, "OX4", "byte %llu: the name of this tensor, or of its node, is not UTF-8, or"
              " has U+0000 in it", (unsigned long long)at.at);
     return false;

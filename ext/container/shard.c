@@ -80,8 +80,7 @@ int zt_shard_open(zt_source *source, zt_text name, uint64_t size, zt_source **ou
 const char *zt_shard_location_fault(zt_text location){
   size_t part = 0;
   if( location.n==0 ) return "its external data have no location";
-  if( !zt_utf8_valid((const uint8_t*)location.z, location.n)
-   || zt_has_nul(location.z, location.n) ){
+  if( !zt_utf8_without_nul(location) ){
     return "the location of its external data is not UTF-8, or has U+0000 in it";
   }
   if( zt_is_separator(*location.z) ) return "the location of its external data is not relative";

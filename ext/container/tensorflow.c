@@ -179,7 +179,7 @@ static bool tensorflow_check_room(tensorflow_scan *s, uint64_t n){
 /* TB2, TB3. A slice's key is no name. */
 static bool tensorflow_check_key(tensorflow_scan *s, zt_span key){
   if( !tensorflow_check_room(s, key.n+TENSORFLOW_ENTRY) ) return false;
-  if( *key.p && (!zt_utf8_valid(key.p, key.n) || zt_has_nul((const char*)key.p, key.n)) ){
+  if( *key.p && !zt_utf8_without_nul((zt_text){ (const char*)key.p, key.n }) ){
     zt_break(s->err, "TB2", "a name is not UTF-8, or has U+0000 in it");
   }
   return !s->err->rc;
@@ -257,8 +257,8 @@ static bool tensorflow_read_header(tensorflow_scan *s, zt_span value){
   zt_protobuf_close(&in);
   sqlite3_snprintf(sizeof(state->version), state->version, "%d", producer);
   c->version = (zt_text){ state->version, strlen(state->version) };
-  c->attributes = zt_tensorflow_map(0, ZT_TENSORFLOW_HEADER, 2);
-  c->manifest = zt_tensorflow_map(0, ZT_TENSORFLOW_MANIFEST, 2);
+  zt_tensorflow_set_map(&c->attributes, 0, ZT_TENSORFLOW_HEADER, 2);
+  zt_tensorflow_set_map(&c->manifest, 0, ZT_TENSORFLOW_MANIFEST, 2);
   state->items = c->kept.n;
   return !s->err->rc;
 }
@@ -383,7 +383,7 @@ static void tensorflow_object(const zt_container *c, uint32_t i, zt_object *out)
   out->format = type->format.z ? type->format : ZT_TEXT("dense");
   out->layout = type->format.z ? ZT_LAYOUT_UNKNOWN : ZT_LAYOUT_DENSE;
   out->no_values = type->no_values;
-  out->attributes = zt_tensorflow_map(c->objects.a[i], ZT_TENSORFLOW_OBJECT, 1+(e.slices>0));
+  zt_tensorflow_set_map(&out->attributes, c->objects.a[i], ZT_TENSORFLOW_OBJECT, 1+(e.slices>0));
   if( !tensorflow_set_object_shape(&e, out) ){
     out->unshaped = true;
     out->layout = ZT_LAYOUT_UNKNOWN;
@@ -415,25 +415,24 @@ static void tensorflow_component(const zt_container *c, uint32_t i, uint32_t k, 
                                  zt_component *out){
   const zt_tensorflow_state *state = c->state;
   const tensorflow_type *type;
-  uint32_t index = c->components.a[k];
+  uint32_t index = c->components.a[k], at = c->objects.a[i];
   zt_tensorflow_slice slice;
   zt_tensorflow_item item;
   zt_tensorflow_entry e;
   out->role = ZT_TEXT("data");
-  if( want==ZT_COMPONENT_ROLE ){
-    zt_tensorflow_item_at(c, c->objects.a[i], &item);
-    if( !item.sliced ) return;
-  }
-  zt_tensorflow_entry_at(c, c->objects.a[i], &item, &e);
+  zt_tensorflow_item_at(c, at, &item);
   if( item.sliced ){
+    zt_tensorflow_entry_at(c, at, &item, &e);
     zt_tensorflow_slice_at(c->kept.p+index, e.rank, &slice, &out->role, &out->box);
-    zt_tensorflow_entry_at(c, slice.item, &item, &e);
     index = slice.shard;
+    at = slice.item;
+    zt_tensorflow_item_at(c, at, &item);
   }
-  type = tensorflow_type_of(e.type);
+  type = tensorflow_type_of(item.type);
   out->dtype = type->dtype;
   out->type = type->type;
   if( !(want & ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE)) ) return;
+  zt_tensorflow_entry_at(c, at, &item, &e);
   zt_dtype_decide(out);
   out->mixed = type->format.z!=NULL;
   if( state->endianness==1 ) out->byte_order = ZT_TEXT("big");

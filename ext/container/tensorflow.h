@@ -27,6 +27,7 @@ typedef struct zt_tensorflow_entry {
 
 typedef struct zt_tensorflow_item {
   zt_span key;
+  int32_t type;
   zt_text digest;          /* z NULL: none */
   bool sliced;             /* It is a partitioned variable, */
   uint8_t fault;           /* whose slices have that fault: a ZT_SLICES_ */
@@ -95,7 +96,7 @@ enum {
   ZT_TENSORFLOW_SHAPE,     /* Array of integers */
   ZT_TENSORFLOW_OBJECT     /* Map: tensor_type, slices if there are any */
 };
-zt_value zt_tensorflow_map(size_t at, uint32_t kind, uint64_t count);
+void zt_tensorflow_set_map(zt_value *out, size_t at, uint32_t kind, uint64_t count);
 
 extern const zt_steps zt_tensorflow_steps;
 

@@ -5,6 +5,7 @@
 #include "core/protobuf.h"
 
 #define TENSORFLOW_VARINT 10   /* Bytes, at most */
+#define TENSORFLOW_UNRANKED UINT8_MAX
 
 /* --- Usual messages: known fields, in short tags --- */
 
@@ -140,19 +141,21 @@ int zt_tensorflow_read(zt_span value, const zt_interrupt *interrupt, zt_tensorfl
 typedef struct tensorflow_head {
   int64_t offset, size;
   int32_t type, shard;
-  uint32_t key, shape;     /* Bytes */
-  uint32_t slices;
-  uint32_t rank;           /* UINT32_MAX: not ranked */
-  char digest[ZT_TENSORFLOW_DIGEST+1];   /* Empty: none */
+  uint32_t key;            /* Bytes, */
+  uint16_t shape;          /* at most ZT_MAX_RANK*TENSORFLOW_VARINT */
+  uint8_t rank;            /* TENSORFLOW_UNRANKED: not ranked */
   uint8_t fault;           /* Of slices: a ZT_SLICES_ */
+  uint32_t slices;
+  char digest[ZT_TENSORFLOW_DIGEST+1];   /* Empty: none */
 } tensorflow_head;
 
 /* Write the digest's text, unmasked. */
 static void tensorflow_put_digest(uint32_t masked, char *out){
   static const char digits[] = "0123456789abcdef";
-  const uint32_t rotated = masked-ZT_LEVELDB_MASK, crc = rotated>>17 | rotated<<15;
+  const uint32_t rotated = masked-ZT_LEVELDB_MASK;
+  uint32_t crc = rotated>>17 | rotated<<15;
   memcpy(out, "crc32c:", 7);
-  for(int i=0; i<8; i++) out[7+i] = digits[crc>>(28-4*i) & 15];
+  for(unsigned i=ZT_TENSORFLOW_DIGEST; i-->7; crc>>=4) out[i] = digits[crc & 15];
   out[ZT_TENSORFLOW_DIGEST] = 0;
 }
 
@@ -177,9 +180,9 @@ int zt_tensorflow_keep(zt_builder *b, zt_span key, const zt_tensorflow_entry *e,
   head.type = (int32_t)e->type;
   head.shard = (int32_t)e->shard;
   head.key = (uint32_t)key.n;
-  head.shape = (uint32_t)tensorflow_put_shape(e, shape);
+  head.shape = (uint16_t)tensorflow_put_shape(e, shape);
   head.slices = e->slices;
-  head.rank = e->ranked ? e->rank : UINT32_MAX;
+  head.rank = e->ranked ? (uint8_t)e->rank : TENSORFLOW_UNRANKED;
   head.fault = fault;
   if( digest && e->has_crc ) tensorflow_put_digest(e->crc, head.digest);
   if( zt_builder_room(b, sizeof(head)+head.shape+key.n, at) ) return b->err->rc;
@@ -196,6 +199,7 @@ static const uint8_t *tensorflow_head_at(const zt_container *c, size_t at, tenso
   memcpy(head, p, sizeof(*head));
   out->digest = (zt_text){ (const char*)p+offsetof(tensorflow_head, digest), ZT_TENSORFLOW_DIGEST };
   if( !head->digest[0] ) out->digest.z = NULL;
+  out->type = head->type;
   out->sliced = head->slices>0;
   out->fault = head->fault;
   out->key = (zt_span){ shape+head->shape, head->key };
@@ -217,7 +221,7 @@ void zt_tensorflow_entry_at(const zt_container *c, size_t at, zt_tensorflow_item
   out->offset = head.offset;
   out->size = head.size;
   out->slices = head.slices;
-  out->ranked = head.rank!=UINT32_MAX;
+  out->ranked = head.rank!=TENSORFLOW_UNRANKED;
   out->rank = out->ranked ? head.rank : 0;
   for(uint32_t d=0; d<out->rank; d++){
     uint64_t u;

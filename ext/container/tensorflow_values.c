@@ -3,8 +3,8 @@
 
 #include "core/utf8.h"
 
-zt_value zt_tensorflow_map(size_t at, uint32_t kind, uint64_t count){
-  return (zt_value){ .type = ZT_VALUE_MAP, .kind = kind, .count = count, .at = at+1 };
+void zt_tensorflow_set_map(zt_value *out, size_t at, uint32_t kind, uint64_t count){
+  *out = (zt_value){ .type = ZT_VALUE_MAP, .kind = kind, .count = count, .at = at+1 };
 }
 
 static void tensorflow_set_text(zt_value *out, zt_text text, uint64_t at){
@@ -42,7 +42,7 @@ static void tensorflow_next_of_manifest(const zt_walk *w, const zt_level *level,
   const zt_tensorflow_state *state = w->container->state;
   if( level->remaining==1 ){
     tensorflow_set_text(key, ZT_TEXT("header"), 0);
-    *value = zt_tensorflow_map(0, ZT_TENSORFLOW_HEADER, 2);
+    zt_tensorflow_set_map(value, 0, ZT_TENSORFLOW_HEADER, 2);
   }else{
     tensorflow_set_text(key, ZT_TEXT("entries"), 1);
     *value = (zt_value){
@@ -81,7 +81,9 @@ static void tensorflow_next_of_entry(const zt_walk *w, const zt_level *level, zt
   tensorflow_set_text(key, names[level->remaining], at);
   switch( level->remaining ){
     case 6: tensorflow_set_key(item.key, at, value); break;
-    case 5: *value = zt_tensorflow_map((size_t)w->at, ZT_TENSORFLOW_OBJECT, 1+(e.slices>0)); break;
+    case 5:
+      zt_tensorflow_set_map(value, (size_t)w->at, ZT_TENSORFLOW_OBJECT, 1+(e.slices>0));
+      break;
     case 4: tensorflow_set_shape(&e, w->at, value); break;
     case 3: tensorflow_set_int(value, e.shard, at); break;
     case 2: tensorflow_set_int(value, e.offset, at); break;
@@ -128,7 +130,7 @@ static bool tensorflow_next(zt_walk *w, zt_level *level, zt_value *key, zt_value
     case ZT_TENSORFLOW_HEADER: tensorflow_next_of_header(w, level, key, value); break;
     case ZT_TENSORFLOW_MANIFEST: tensorflow_next_of_manifest(w, level, key, value); break;
     case ZT_TENSORFLOW_ENTRIES:
-      *value = zt_tensorflow_map((size_t)w->at, ZT_TENSORFLOW_ENTRY, 7);
+      zt_tensorflow_set_map(value, (size_t)w->at, ZT_TENSORFLOW_ENTRY, 7);
       break;
     case ZT_TENSORFLOW_ENTRY: tensorflow_next_of_entry(w, level, key, value); break;
     default: tensorflow_next_of_item(w, level, key, value); break;

@@ -162,8 +162,8 @@ static void tflite_keep_items(zt_tflite_scan *s, const zt_flatbuffer_table *mode
   if( !s->err->rc && !zt_builder_keep(s->b, o.p, o.n, &at)
    && !zt_builder_keep(s->b, s->items.p, s->items.n, &items) ){
     state->items = at+o.n;
-    c->attributes = zt_manifest_map(at+attributes, 0);
-    c->manifest = zt_manifest_map(at, 0);
+    zt_manifest_set_map(&c->attributes, at+attributes, 0);
+    zt_manifest_set_map(&c->manifest, at, 0);
   }
   zt_cbor_out_clear(&o);
 }

@@ -395,7 +395,7 @@ static bool tflite_name(zt_tflite_scan *s, const zt_flatbuffer_table *tensor, zt
   const zt_container *c = s->b->container;
   if( !zt_tflite_push_text(s, tensor, TFLITE_TENSOR_NAME, &s->name) ) return false;
   *out = (zt_text){ s->name.n ? (const char*)s->name.p : "", s->name.n };
-  if( !zt_utf8_valid((const uint8_t*)out->z, out->n) || zt_has_nul(out->z, out->n) ){
+  if( !zt_utf8_without_nul(*out) ){
     zt_break(s->err, "TL1", "byte %llu: the name of this tensor, or of its subgraph, is not UTF-8,"
              " or has U+0000 in it", (unsigned long long)tensor->at);
     return false;
@@ -470,7 +470,7 @@ void zt_tflite_object(const zt_container *c, uint32_t i, size_t items, zt_object
     out->shape[k] = n;
   }
   zt_object_count(out);
-  out->attributes = zt_manifest_map(items+t.attributes, 0);
+  zt_manifest_set_map(&out->attributes, items+t.attributes, 0);
 }
 
 void zt_tflite_component(const zt_container *c, uint32_t k, zt_component *out){

@@ -90,7 +90,7 @@ static int archive_read_text(torch_archive *a, zt_text name, char *room, zt_text
   if( failed.rc ) n = 0;
   zt_error_clear(&failed);
   while( n>0 && (room[n-1]=='\n' || room[n-1]=='\r' || room[n-1]==' ') ) --n;
-  if( !zt_utf8_valid((const uint8_t*)room, n) || zt_has_nul(room, n) ) n = 0;
+  if( !zt_utf8_without_nul((zt_text){ room, n }) ) n = 0;
   *out = (zt_text){ n ? room : NULL, n };
   return SQLITE_OK;
 }

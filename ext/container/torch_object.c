@@ -589,7 +589,7 @@ void zt_torch_object(const zt_container *c, uint32_t i, zt_object *out){
     object_decode_type(c, &part, &storage, &out->type);
     if( !out->type.z ) out->type = storage;
   }
-  if( part.attributes ) out->attributes = zt_manifest_map(part.attributes, 0);
+  if( part.attributes ) zt_manifest_set_map(&out->attributes, part.attributes, 0);
 }
 
 /* Fields of compressed records, and of kept bytes. */

@@ -169,8 +169,8 @@ static int values_keep_manifest(values_reader *r){
   zt_cbor_put_head(&head, ZT_CBOR_MAP, r->n);
   if( !r->b->err->rc && zt_builder_keep(r->b, head.p, head.n, &at)==SQLITE_OK
    && zt_builder_keep(r->b, r->values.p, r->values.n, &values)==SQLITE_OK ){
-    c->manifest = zt_manifest_map(at, 0);
-    c->attributes = zt_manifest_map(at+map, 0);
+    zt_manifest_set_map(&c->manifest, at, 0);
+    zt_manifest_set_map(&c->attributes, at+map, 0);
   }
   zt_cbor_out_clear(&head);
   return r->b->err->rc;

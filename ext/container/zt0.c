@@ -183,7 +183,7 @@ static void zt0_object(const zt_container *c, uint32_t i, zt_object *out){
   uint32_t number = c->objects.a[i], at = c->components.a[i];
   zt0_tensor t;
   zt0_decode(c, at, &t, out);
-  out->attributes = zt_manifest_map(at, ZT0_ATTRIBUTES);
+  zt_manifest_set_map(&out->attributes, at, ZT0_ATTRIBUTES);
   zt0_set_layout(c, out, t.layout);
   if( number!=at ){
     const char *z = (const char*)c->kept.p+number;
@@ -224,7 +224,7 @@ static int zt0_keep_formats(zt_builder *b){
     zt0_decode(c, c->components.a[i], &t, &object);
     if( !zt_text_is(t.layout, "sparse") ) continue;
     object.layout = ZT_LAYOUT_UNKNOWN;
-    object.attributes = zt_manifest_map(c->components.a[i], ZT0_ATTRIBUTES);
+    zt_manifest_set_map(&object.attributes, c->components.a[i], ZT0_ATTRIBUTES);
     kind = zt0_set_layout(c, &object, t.layout);
     if( !kind.z ) continue;
     n = (uint32_t)(prefix.n+kind.n);

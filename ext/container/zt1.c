@@ -226,7 +226,7 @@ static bool zt1_check_components(zt_cbor *c, zt_builder *b){
 
 /* Take the position of an attributes map, and check it unless it was checked before. */
 static bool zt1_read_attributes(zt_cbor *c, const zt_container *container, zt_value *out){
-  *out = zt_manifest_map(zt_manifest_position(container, c->p), 0);
+  zt_manifest_set_map(out, zt_manifest_position(container, c->p), 0);
   if( c->trusted ) return zt_cbor_skip(c);
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'attributes'");
   return zt_cbor_skip_unique(c, "B3", "'attributes'");

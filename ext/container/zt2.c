@@ -315,7 +315,7 @@ static bool zt2_read_attributes(zt_cbor *c, const zt_container *container, zt_va
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
   zt_text key;
-  *out = zt_manifest_map(zt_manifest_position(container, c->p), 0);
+  zt_manifest_set_map(out, zt_manifest_position(container, c->p), 0);
   if( c->trusted ) return zt_cbor_skip(c);
   if( !zt_schema_enter(c, ZT_CBOR_MAP, "S6", "a map for 'attributes'", &level) ) return false;
   while( zt_cbor_more(c, &level) ){

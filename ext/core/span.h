@@ -35,6 +35,14 @@
 # define ZT_COLD
 #endif
 
+/* For other paths than the usual one, which are no slower: compilers keep them out of its
+** function. */
+#if defined(__GNUC__)
+# define ZT_ASIDE __attribute__((noinline))
+#else
+# define ZT_ASIDE
+#endif
+
 /* For functions with a format: the positions of the format and of its first value. Compilers check
 ** the values where %llu means uint64_t, which is where long has 32 bits; elsewhere uint64_t is
 ** another type of the same size. */

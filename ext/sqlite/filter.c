@@ -189,11 +189,15 @@ int zt_filter_next(zt_cursor *c){
   return c->eof ? filter_go_on(c, SQLITE_OK) : SQLITE_OK;
 }
 
-void zt_filter_column(zt_cursor *c, sqlite3_context *ctx, int i){
+/* Of rows from a sorter or an index. */
+ZT_ASIDE static void filter_kept_column(zt_cursor *c, sqlite3_context *ctx, int i){
   if( c->from==ZT_ROWS_FROM_SORTER ) zt_cursor_sorted_column(c, ctx, i);
-  else if( c->from!=ZT_ROWS_FROM_INDEX || !zt_automatic_column(c, ctx, i) ){
-    zt_cursor_column(c, ctx, i);
-  }
+  else if( !zt_automatic_column(c, ctx, i) ) zt_cursor_column(c, ctx, i);
+}
+
+void zt_filter_column(zt_cursor *c, sqlite3_context *ctx, int i){
+  if( c->from==ZT_ROWS_FROM_SCAN ) zt_cursor_column(c, ctx, i);
+  else filter_kept_column(c, ctx, i);
 }
 
 sqlite3_int64 zt_filter_rowid(zt_cursor *c){

@@ -10,7 +10,7 @@ from typing import Callable
 
 from harness import (HERE, MEGABYTE, WORK, BenchError, Measurement, Sample, added_memory, build,
                      c_program, generate, host, is_newer, lazily, library, library2, limit, ours,
-                     per_item, program, python, read_afresh, run, system_python)
+                     per_item, program, python, read_afresh, run, system_python, venv)
 
 # ---- programs ----
 
@@ -79,6 +79,14 @@ def tflite() -> None:
 
 def hdf5() -> None:
     generate("hdf5", [HERE / "hdf5_py.py"], [*python("hdf5_py.py"), "write"], "many.h5")
+
+
+def tensorflow_python() -> list[Path]:
+    return [venv("tensorflow", "tensorflow-requirements.txt") / "bin" / "python", HERE / "tensorflow_py.py"]
+
+
+def checkpoint() -> None:
+    generate("checkpoint", [HERE / "tensorflow_py.py"], [*tensorflow_python(), "write"], "many.index")
 
 
 def native(index: bool) -> Path:
@@ -191,6 +199,10 @@ def h5py_visit(path: str) -> Sample:
     return program(*python("hdf5_py.py"), "list", path)
 
 
+def tensorflow_load(path: str) -> Sample:
+    return program(*tensorflow_python(), "list", path)
+
+
 def naming(workload: Callable[[], None], path: str, other: Callable[[str], Sample]) -> tuple[Sample, Sample]:
     """Names, shapes and types of all tensors."""
     workload()
@@ -271,6 +283,8 @@ MEASUREMENTS = [
                 lambda: naming(tflite, "large.tflite", tflite_load)),
     Measurement("hdf5-list", "HDF5, 10,000 datasets", "names, shapes, types", "h5py", "ms", 0.05,
                 lambda: naming(hdf5, "many.h5", h5py_visit)),
+    Measurement("tensorflow-list", "TensorFlow, 10,000 variables", "names, shapes, types", "load_checkpoint", "ms", 0.1,
+                lambda: naming(checkpoint, "many.index", tensorflow_load)),
     Measurement("blob-raw", "64 tensors of 16 MiB, raw", "zt_blob, one query", "pread", "ms", 1.25,
                 lambda: extraction("raw.zt", *ONE_QUERY)),
     Measurement("blob-raw-calls", "64 tensors of 16 MiB, raw", "zt_blob, a call each", "pread", "ms", 1.25,

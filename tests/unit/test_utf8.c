@@ -7,6 +7,8 @@
 static const struct { const char *what, *hex; bool valid; } rows[] = {
   { "nothing", "", true },
   { "U+0000", "00", true },
+  { "U+0001", "01", true },
+  { "U+0001 behind U+0000", "0001", true },
   { "U+007F", "7f", true },
   { "U+0080, the first of two bytes", "c280", true },
   { "U+07FF, the last of two bytes", "dfbf", true },
@@ -83,6 +85,8 @@ TEST(test_boundaries_within_ascii){
         put_repeated(&b, 'z', after);
         b = seal(&b);
         check( zt_utf8_valid(b.p, b.n)==rows[i].valid, "%s after %zu bytes", rows[i].what, before );
+        check( zt_utf8_without_nul((zt_text){ (const char*)b.p, b.n })==(rows[i].valid && (b.n==0 || !memchr(b.p, 0, b.n))),
+               "%s after %zu bytes, without U+0000", rows[i].what, before );
         free(b.p);
       }
     }
