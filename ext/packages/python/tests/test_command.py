@@ -1,4 +1,5 @@
 """`ztensor-sql`: what it prints, with which status, and what it leaves behind."""
+import contextlib
 import json
 import math
 import os
@@ -9,11 +10,14 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
 from commanding import GOLDEN, Command, floats, on_terminal, safetensors
-from conftest import ROOT
+from conftest import INSTALLED, PACKAGE, ROOT
+import ztensor_sqlite
 
 V12 = GOLDEN / "ztensor" / "golden" / "v1.2"
 HOSTILE = GOLDEN / "ztensor" / "hostile"
@@ -50,6 +54,17 @@ def models(tmp_path):
     os.utime(a, (1, 1))
     os.utime(b, (2, 2))
     return a, b
+
+
+def test_it_is_the_package_that_the_tests_are_about(command):
+    """The wheel, with nothing of the source tree in reach; or the source tree."""
+    code = "import json, sys, ztensor_sqlite as package; print(json.dumps([package.__file__, package.loadable_path(), package.sql_path(), *sys.path]))"
+    place, *found = json.loads(command.python_code(code))
+    assert os.path.dirname(place) == str(PACKAGE / "ztensor_sqlite") == os.path.dirname(ztensor_sqlite.__file__)
+    if INSTALLED:
+        assert found[:2] == [f"{PACKAGE}/ztensor_sqlite/{name}" for name in ("ztensor.so", "sql")]
+        environment = str(PACKAGE.parents[2])
+        assert [path for path in found if path.startswith(str(ROOT)) and not path.startswith(environment)] == []
 
 
 # ---- ls, check, stats
@@ -492,6 +507,52 @@ def test_a_database_of_somebodys_is_not_made_a_catalog_unasked(command, models, 
         command(*MADE_IN[what])   # By now it is one
 
 
+# What writes catalog.db, or reads it while another program has it for itself, and the lock of that program
+BESIDE = {"catalog": (["catalog", "models/a.safetensors", "--db", "catalog.db"], "IMMEDIATE"),
+          "merge": (["merge", "other.db", "--db", "catalog.db"], "IMMEDIATE"),
+          "serve": (["serve", "models", "--db", "catalog.db", "--port", "0"], "IMMEDIATE"),
+          "serve a catalog": (["serve", "catalog.db", "--port", "0"], "EXCLUSIVE"),
+          "shell": (["shell", "catalog.db", "-c", "DELETE FROM file"], "IMMEDIATE")}
+IMPATIENT = """
+import sys
+import ztensor_sqlite.session as session
+session.WAIT = 0.5
+import ztensor_sqlite.command as command
+command.main(sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def locked(command, models, tmp_path):
+    """Lock catalog.db, and give the connection that has the lock."""
+    for name in ("other.db", "catalog.db"):
+        command("catalog", "models/a.safetensors", "--db", name)
+    with contextlib.closing(sqlite3.connect(tmp_path / "catalog.db", isolation_level=None, check_same_thread=False)) as other:
+        yield lambda lock: other.execute(f"BEGIN {lock}") and other
+
+
+@pytest.mark.parametrize("what", BESIDE)
+def test_another_program_that_goes_on_writing_is_told(command, locked, what):
+    words, lock = BESIDE[what]
+    locked(lock)
+    begun = time.monotonic()
+    done = subprocess.run([command.python, "-c", IMPATIENT, *words], capture_output=True, text=True, cwd=command.directory, env=command.variables, timeout=60)
+    said = "database is locked" if what == "shell" else "catalog.db: another program is writing this database, and has not ended within 0.5 seconds"
+    assert (done.returncode, done.stderr) == (2, f"ztensor-sql: {said}\n")
+    assert time.monotonic() - begun > 0.5
+
+
+@pytest.mark.parametrize("what", [what for what in BESIDE if "serve" not in what])
+def test_another_program_that_ends_is_waited_for(command, locked, what):
+    words, lock = BESIDE[what]
+    other = locked(lock)
+    ended = threading.Timer(2, other.execute, ["ROLLBACK"])
+    ended.start()
+    command(*words)
+    assert ended.finished.is_set()
+    ended.join()
+
+
 def test_at_a_terminal_it_is_a_question(command, models, tmp_path):
     for answer, made in (("n", 0), ("y", 1)):
         with sqlite3.connect(tmp_path / f"{answer}.db") as db:
@@ -663,7 +724,7 @@ def test_a_reader_that_goes_away_is_no_trouble(command):
     ("--version >/dev/full", 2), ("check models >/dev/full", 2), ("check models >/dev/full 2>&1", 2),
     ("check models/a.safetensors 2>/dev/full", 2)])
 def test_what_takes_no_words(command, models, redirected, status):
-    done = subprocess.run(["sh", "-c", f'"$0" -m ztensor_sqlite {redirected}', command.python], capture_output=True, text=True,
+    done = subprocess.run(["sh", "-c", f"{command.typed} {redirected}"], capture_output=True, text=True,
                           cwd=command.directory, env=command.variables, timeout=60)
     assert done.returncode == status and "Traceback" not in done.stderr and "Exception" not in done.stderr
     if status == 2 and "2>" not in redirected:
