@@ -7,11 +7,8 @@ import errno
 import json
 import os
 import re
-import shlex
-import shutil
 import stat
 import sys
-import tempfile
 
 from .output import Progress, renamed
 from .session import Trouble, is_database, quote
@@ -84,6 +81,8 @@ def _listed(word, alone):
 def _refuse_database(path):
     """Say how to ask a catalog, or another database, which is no tensor file."""
     if path != STDIN and is_database(path):
+        import shlex
+
         from .catalog import APPLICATION, application_of
 
         if application_of(path) == APPLICATION:
@@ -133,6 +132,8 @@ def _kept(word, path):
 
 
 def _copy(word, stream, name):
+    import tempfile
+
     directory = os.path.join(tempfile.gettempdir(), "ztensor-" + os.urandom(16).hex())
     _remove_at_the_end(directory)
     os.mkdir(directory, 0o700)
@@ -152,6 +153,8 @@ def _copy(word, stream, name):
 
 def _remove_at_the_end(directory):
     """Let a directory, which is made afterwards, be removed when this process has ended, even by a signal that no process can handle."""
+    import shutil
+
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     if os.name == "posix":
         import subprocess
