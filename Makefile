@@ -365,14 +365,14 @@ test-spark: all                     ## test the Python package in a Spark cluste
 PAGE_TESTS = $(addprefix ext/packages/python/tests/test_,collection.py models.py tree.py diff.py convert.py check.py remote_models.py \
   every_file.py command.py sources.py options.py terminal.py page.py page_compare.py \
   page_model.py page_tables.py)
-test-page: all                      ## test the command ztensor-sql and its page
+test-page: all                      ## test the command ztensor-sql and its page, as they are in the source tree
 	$(PYTHON) -m pytest -q -p no:cacheprovider $(PAGE_TESTS)
 
 test-browser: all                   ## test that page in a browser, after make deps-browser
 	$(PYTHON) -m pytest -q -s -p no:cacheprovider ext/packages/python/tests/browser.py
 
-test-packages: all npm deb          ## test the packages on a bare system, and compare their answers
-	$(PYTHON) -m pytest -q -p no:cacheprovider ext/packages
+test-packages: all npm deb          ## test the packages on a bare system, the installed wheel among them, and compare their answers
+	INSTALLED=1 $(PYTHON) -m pytest -q -p no:cacheprovider ext/packages
 
 clean:                              ## remove all built files
 	rm -rf build ztensor.$(SO)

@@ -1,30 +1,35 @@
-"""The command as it is in the source tree, in an environment that has what it needs; and tensor files to ask it about."""
+"""The command, in an environment that has what it needs; and tensor files to ask it about."""
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import urllib.error
 import urllib.parse
 import urllib.request
 
-from conftest import ROOT, environment
+from conftest import INSTALLED, PACKAGE, ROOT, commands
 from tensor_files import floats, safetensors
 
-SOURCES = ROOT / "ext" / "packages" / "python" / "src"
 GOLDEN = ROOT / "tests" / "formats"
-PACKAGES = ["apsw==3.54.1.0", "click==8.5.1", "rich==15.0.0", "datasette==0.65.5"]
 
 
 class Command:
     def __init__(self, directory, more=(), name="command"):
-        self.python = environment(name, *PACKAGES, *more).python
+        self.python = commands(name, *more).python
+        self.program = [self.python.parent / "ztensor-sql"] if INSTALLED else [self.python, "-m", "ztensor_sqlite"]
         self.directory = directory
-        self.variables = {**os.environ, "PYTHONPATH": str(SOURCES), "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8",
+        self.variables = {**os.environ, "PYTHONPATH": "" if INSTALLED else str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8",
                           "XDG_STATE_HOME": str(directory / "state"), "XDG_CACHE_HOME": str(directory / "cache")}
 
     def words(self, arguments):
-        return [self.python, "-m", "ztensor_sqlite", *map(os.fsencode, map(str, arguments))]
+        return [*self.program, *map(os.fsencode, map(str, arguments))]
+
+    @property
+    def typed(self):
+        """The command in a line of a shell."""
+        return shlex.join(map(str, self.program))
 
     def __call__(self, *arguments, input="", status=0):
         """What it says on stdout, and on stderr."""

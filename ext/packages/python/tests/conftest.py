@@ -1,4 +1,5 @@
-"""The wheel of this machine, in environments that have nothing but what it brings."""
+"""The wheel of this machine, in environments that have nothing but what it brings; and what the tests of the command and its page ask."""
+import functools
 import json
 import os
 import pathlib
@@ -14,8 +15,14 @@ from release import BUILD, DIST, PLATFORMS, ROOT, sha256, this_platform
 
 GOLDEN = ROOT / "tests" / "formats" / "ztensor" / "golden" / "v1.2" / "wheel_names.zt"
 
-# What the tests need besides the wheel
+SOURCES = TESTS.parent / "src"
+# The tests of the command and its page ask the source tree, beside the library that `make` built. With INSTALLED=1, which
+# `make test-packages` sets, they ask the wheel as pip installs it, and nothing of the source tree is on Python's path
+INSTALLED = os.environ.get("INSTALLED", "0") != "0"
+
+# What tests need besides the wheel
 PACKAGES = ["apsw==3.54.1.0", "sqlalchemy==2.1.9"]
+COMMAND_PACKAGES = ["apsw==3.54.1.0", "click==8.5.1", "rich==15.0.0", "datasette==0.65.5"]
 
 
 def wheel_of(platform):
@@ -64,9 +71,27 @@ def with_wheel(made, wheel):
     """An environment in which this wheel is installed."""
     stamp = made.directory / "wheel"
     if not stamp.exists() or stamp.read_text() != sha256(wheel):
-        made.pip("install", "--force-reinstall", "--only-binary", ":all:", wheel)
+        made.pip("install", "--force-reinstall", "--no-deps", wheel)
+        made.pip("install", "--only-binary", ":all:", wheel)   # What it needs, where the version in the environment does not do
         stamp.write_text(sha256(wheel))
     return made
+
+
+@functools.cache
+def commands(name="command", *more):
+    """The environment in which the command runs, with more packages."""
+    made = environment(name + "-installed" * INSTALLED, *COMMAND_PACKAGES, *more)
+    return with_wheel(made, wheel_of(this_platform())) if INSTALLED else made
+
+
+def site_packages(made):
+    (path,) = made.directory.glob("lib/python*/site-packages")
+    return path
+
+
+# Where this process, too, finds the package
+PACKAGE = site_packages(commands()) if INSTALLED else SOURCES
+sys.path.append(str(PACKAGE))
 
 
 @pytest.fixture(scope="session")

@@ -3,17 +3,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 
 import collection as parts
 import numpy as np
 import pytest
-from commanding import SOURCES, Command, floats, safetensors
+from commanding import Command, floats, safetensors
 from tensor_files import bf16, f32, gguf, i64, torch
-
 from conftest import ROOT
-
-sys.path.insert(0, str(SOURCES))
 import ztensor_sqlite
 from ztensor_sqlite import findings
 

@@ -1,11 +1,6 @@
 """The collection that the other tests use is what it says."""
-import sys
-
 import collection as parts
-from commanding import SOURCES
 from tensor_files import GGML
-
-sys.path.insert(0, str(SOURCES))
 import ztensor_sqlite
 
 

@@ -3,15 +3,12 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 
 import collection as parts
 import pytest
-from commanding import GOLDEN, SOURCES, Command, floats, safetensors
+from commanding import GOLDEN, Command, floats, safetensors
 from tensor_files import GGML, gguf, torch
 from test_command import WITH_APSW
-
-sys.path.insert(0, str(SOURCES))
 import ztensor_sqlite
 from ztensor_sqlite import naming
 

@@ -1,16 +1,13 @@
 """`ztensor-sql diff` of whole models, and of models of transformers with their GGUF."""
 import json
 import math
-import sys
 
 import collection as parts
 import numpy as np
 import pytest
 import writer
-from commanding import SOURCES, Command, floats, safetensors
+from commanding import Command, floats, safetensors
 from tensor_files import bf16, f32, gguf
-
-sys.path.insert(0, str(SOURCES))
 from ztensor_sqlite import naming
 
 BASE = parts.BASE

@@ -1,11 +1,8 @@
 """What looks at models and their values, over all test files, good and broken: it answers, or the extension's own error is the error."""
 import sqlite3
-import sys
 
 import pytest
-from commanding import GOLDEN, SOURCES
-
-sys.path.insert(0, str(SOURCES))
+from commanding import GOLDEN
 from ztensor_sqlite import differences, findings, models, modules
 from ztensor_sqlite.session import Session, Trouble, quote
 

@@ -2,13 +2,10 @@
 import json
 import os
 import shutil
-import sys
 
 import collection as parts
 import pytest
-from commanding import GOLDEN, SOURCES, floats, safetensors
-
-sys.path.insert(0, str(SOURCES))
+from commanding import GOLDEN, floats, safetensors
 from ztensor_sqlite import models
 from ztensor_sqlite.models import Index, Model, group
 from ztensor_sqlite.session import Session, Trouble

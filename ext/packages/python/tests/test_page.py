@@ -250,9 +250,9 @@ def test_what_takes_long_is_asked_before_the_first_visitor(command, server):
     said = command.python_code("""
 import asyncio, sys
 from datasette.app import Datasette
-from datasette.plugins import pm
 from ztensor_sqlite import page
-pm.register(page, "page")
+from ztensor_sqlite.server import plug_in
+plug_in()
 asyncio.run(Datasette([sys.argv[1]]).invoke_startup())
 print(len(page.shared.kept))""", command.directory / "bare.db")
     assert int(said) > 5

@@ -264,9 +264,8 @@ def test_a_datasette_without_serve_shows_what_is_known_and_compares_nothing(comm
     said = command.python_code("""
 import asyncio, sys
 from datasette.app import Datasette
-from datasette.plugins import pm
-from ztensor_sqlite import page
-pm.register(page, "page")
+from ztensor_sqlite.server import plug_in
+plug_in()
 async def ask():
     client = Datasette([sys.argv[1]]).client
     known = await client.get(f"/-/ztensor/own/compare?a={sys.argv[2]}&b={sys.argv[3]}")

@@ -260,10 +260,10 @@ def test_a_page_that_takes_too_long_says_so(command):
     said = command.python_code("""
 import asyncio, sys
 from datasette.app import Datasette
-from datasette.plugins import pm
 from ztensor_sqlite import page
 from ztensor_sqlite.page import overview
-pm.register(page, "page")
+from ztensor_sqlite.server import plug_in
+plug_in()
 page.LONGEST = 0.05
 def endless(connection, parameters):
     connection.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n").fetchall()

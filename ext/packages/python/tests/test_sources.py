@@ -35,7 +35,7 @@ def paths(rows):
 
 def test_a_shells_glob_gives_several_sources(command, runs):
     """The words are in one list, in which names are what they are."""
-    done = subprocess.run(["sh", "-c", '"$0" -m ztensor_sqlite ls runs/*/*.safetensors --json', command.python], capture_output=True, text=True,
+    done = subprocess.run(["sh", "-c", f"{command.typed} ls runs/*/*.safetensors --json"], capture_output=True, text=True,
                           cwd=command.directory, env=command.variables, timeout=60)
     names = sorted(f"runs/{path.parent.name}/{path.name}" for path in runs)
     assert done.returncode == 0 and sorted(paths(json.loads(done.stdout))) == names
@@ -130,7 +130,7 @@ def piped(command, shell, status=0, script="bash"):
     """What a line of a shell gives, in which $Z is the command. No copy of a pipe is left."""
     there = command.directory / "tmp"
     there.mkdir(exist_ok=True)
-    done = subprocess.run([script, "-c", shell.replace("$Z", f"'{command.python}' -m ztensor_sqlite")], capture_output=True, cwd=command.directory,
+    done = subprocess.run([script, "-c", shell.replace("$Z", command.typed)], capture_output=True, cwd=command.directory,
                           env={**command.variables, "TMPDIR": str(there)}, timeout=60)
     assert done.returncode == status, (done.stdout, done.stderr)
     assert list(there.iterdir()) == []
@@ -208,7 +208,7 @@ def _until(true):
 
 def test_no_room_for_a_copy_is_told(command, runs):
     """A file system of one page. A limit on the size of files has the same effect as a full disk, but another message."""
-    done = subprocess.run(["bash", "-c", f"ulimit -f 1; trap '' XFSZ; head -c 100000 /dev/zero | '{command.python}' -m ztensor_sqlite ls -"], capture_output=True,
+    done = subprocess.run(["bash", "-c", f"ulimit -f 1; trap '' XFSZ; head -c 100000 /dev/zero | {command.typed} ls -"], capture_output=True,
                           text=True, cwd=command.directory, env=command.variables, timeout=60)
     assert done.returncode == 2 and done.stderr == "ztensor-sql: -: File too large\n"
 

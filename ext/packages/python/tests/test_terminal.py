@@ -222,7 +222,7 @@ def bash(command, models):
     """What a bash has on its line after a tabulator. It finds the command on its PATH, and has its completion."""
     bin = command.directory / "bin"
     bin.mkdir()
-    (bin / "ztensor-sql").write_text(f'#!/bin/sh\nexec "{command.python}" -m ztensor_sqlite "$@"\n')
+    (bin / "ztensor-sql").write_text(f'#!/bin/sh\nexec {command.typed} "$@"\n')
     (bin / "ztensor-sql").chmod(0o755)
     safetensors(command.directory / "one.safetensors", {"layers.0.query": floats(1), "layers.0.key": floats(2), "$(touch ran)": floats(3), "norm": floats(4)})
     shell = Terminal(["bash", "--norc", "--noprofile", "-i"], command.directory, {**command.variables, "PATH": f"{bin}:{os.environ['PATH']}", "TERM": "dumb"},

@@ -1,11 +1,7 @@
 """`ztensor-sql tree`: the modules of a model, and folding."""
-import sys
-
 import collection as parts
 import pytest
-from commanding import GOLDEN, SOURCES, Command, floats, on_terminal, safetensors
-
-sys.path.insert(0, str(SOURCES))
+from commanding import GOLDEN, Command, floats, on_terminal, safetensors
 from ztensor_sqlite.modules import Tensor, in_order, ranges, tree
 
 

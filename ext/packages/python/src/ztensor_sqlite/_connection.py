@@ -3,14 +3,11 @@ from __future__ import annotations
 
 import atexit
 import os
-import pathlib
-import shutil
 import sys
-import tempfile
 import threading
 from typing import Any, Iterator
 
-_HERE = pathlib.Path(__file__).resolve().parent
+_HERE = os.path.dirname(os.path.realpath(__file__))
 _LIBRARY = {"win32": "ztensor.dll", "darwin": "ztensor.dylib"}.get(sys.platform, "ztensor.so")
 
 
@@ -20,11 +17,11 @@ class LoadError(Exception):
 
 def _find(name: str) -> str:
     """The file or directory of the package, or of the source tree that the package stands in."""
-    places = [_HERE, *list(_HERE.parents)[4:5]]
+    places = [_HERE, os.path.normpath(os.path.join(_HERE, *[os.pardir] * 5))]
     for place in places:
-        if (place / name).exists():
-            return str(place / name)
-    raise LoadError(f"there is no {name} in {' or '.join(map(str, places))}")
+        if os.path.exists(os.path.join(place, name)):
+            return os.path.join(place, name)
+    raise LoadError(f"there is no {name} in {' or '.join(places)}")
 
 
 def loadable_path() -> str:
@@ -176,6 +173,9 @@ class _Copies:
 
     @staticmethod
     def make() -> str:
+        import shutil
+        import tempfile
+
         directory = tempfile.mkdtemp(prefix="ztensor-sqlite-")
         path = shutil.copy(loadable_path(), directory)
         atexit.register(_remove, path, os.getpid())
@@ -185,6 +185,8 @@ class _Copies:
 def _remove(path: str, pid: int) -> None:
     if os.getpid() != pid:   # A forked process leaves its parent's copies alone
         return
+    import shutil
+
     if sys.platform == "win32" and path in _Copies.kept:   # Windows removes no library that is loaded
         import _ctypes
 

@@ -10,7 +10,7 @@ import sys
 import click
 
 from . import LoadError, output
-from .session import Session, Trouble
+from .session import WAIT, Session, Trouble
 
 # The subcommands in the order of --help: {name: module of commands/}
 COMMANDS = {name: name for name in ("ls", "tree", "stats", "check", "diff", "export", "convert", "migrate", "catalog", "merge", "serve", "shell",
@@ -84,7 +84,7 @@ def main(arguments=None):
 def fail(message):
     message = " ".join(str(message).split("\n"))
     if "database is locked" in message and Session.catalog:
-        message = f"{Session.catalog}: another program is writing this database, and has not ended within a minute"
+        message = f"{Session.catalog}: another program is writing this database, and has not ended within {WAIT} seconds"
     if "sqlite3_ztensor_remote_init" in message and not Session.remote:
         url = message.removeprefix("ztensor: ").partition(": a URL of scheme")[0]
         message = f"{url}: this is a URL, and nothing is sent unless --remote is given: `ztensor-sql --remote ls {url}` opens it"

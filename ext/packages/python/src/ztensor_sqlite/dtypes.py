@@ -1,6 +1,4 @@
 """Names of types, as people and other tools write them."""
-import difflib
-
 from .session import Trouble, quote
 
 # Each of ztensor's types with its other names, in lower case. Names on which tools disagree (float, int, long) are not here
@@ -45,6 +43,8 @@ def canonical(name):
 
 def similar(name, among=SPELLINGS):
     """The end of a message about an unknown name. `among` are the types that would do."""
+    import difflib
+
     plain = name.strip().lower()
     if plain in AMBIGUOUS:
         return f"'{name}' may mean several types: {AMBIGUOUS[plain]}"

@@ -80,15 +80,24 @@ def word(value):
     return plain(str(value))
 
 
+_json = json.JSONEncoder().encode
+
+
+def words(row):
+    """The values of a row as word() has them. Large listings take much of their time here."""
+    found = ["" if value is None else value if value.__class__ is str else str(value) if value.__class__ is int else word(value) for value in row]
+    return list(map(word, row)) if renamed or not "".join(found).isprintable() else found
+
+
 def json_text(value, kind=None):
     """A value in JSON. An infinity is written as SQLite's own functions do."""
     if isinstance(value, str):
-        return value if kind == JSON else json.dumps(as_named(value))
+        return value if kind == JSON else _json(as_named(value) if renamed else value)
     if isinstance(value, float) and math.isinf(value):
         return "9.0e+999" if value > 0 else "-9.0e+999"
     if isinstance(value, bytes):
         value = value.hex()
-    return json.dumps(value)
+    return _json(value)
 
 
 def show(columns, rows, form=None):
@@ -102,10 +111,9 @@ def show(columns, rows, form=None):
 
 
 def _show_json(columns, rows):
-    count = 0
+    count, parts = 0, [(f"{_json(name)}: ", kind) for name, kind in columns]
     for row in rows:
-        pairs = ", ".join(f"{json.dumps(name)}: {json_text(v, kind)}" for (name, kind), v in zip(columns, row))
-        print(("," if count else "[") + "\n  {" + pairs + "}", end="")
+        sys.stdout.write(("," if count else "[") + "\n  {" + ", ".join([name + json_text(v, kind) for (name, kind), v in zip(parts, row)]) + "}")
         count += 1
     print("\n]" if count else "[]")
     return count
@@ -121,7 +129,7 @@ def _show_csv(columns, rows):
     writer.writerow([name for name, _ in columns])
     count = 0
     for row in rows:
-        writer.writerow(map(word, row))
+        writer.writerow(words(row))
         count += 1
     return count
 
@@ -131,7 +139,7 @@ def _show_words(columns, rows):
     for row in rows:
         if not count:
             print("\t".join(name for name, _ in columns))
-        print("\t".join(map(word, row)))
+        sys.stdout.write("\t".join(words(row)) + "\n")
         count += 1
     return count
 

@@ -10,7 +10,7 @@ import sys
 from . import catalog, pairs, places
 from .comparisons import Comparisons
 from .output import Progress
-from .session import Session, Trouble, is_database
+from .session import Session, Trouble, is_database, wait
 
 HOST = "127.0.0.1"
 
@@ -21,11 +21,9 @@ def serve(source, db, port, quick, show, title=None):
         import uvicorn
         from datasette.app import Datasette
         from datasette.database import Database
-        from datasette.plugins import pm
     except ImportError:
         raise Trouble("the page needs Datasette, which is not installed: pip install 'ztensor-sqlite[datasette]'") from None
-    from . import page
-
+    plug_in()
     path = source if isinstance(source, str) and is_database(source) else db
     if path == source:
         prepare(path, show)
@@ -43,8 +41,6 @@ def serve(source, db, port, quick, show, title=None):
                 pairs.attach(connection, kept)
             return connection
 
-    if page not in pm.get_plugins():   # As it is where the package is installed
-        pm.register(page, "ztensor_sqlite.page")
     name = pathlib.Path(path).stem
     shown = Datasette(settings={"default_allow_sql": True, "allow_download": False}, metadata={"databases": {name: {"title": title}}} if title else None)
     shown.add_database(ReadOnly(shown, path=path), name=name)
@@ -57,6 +53,16 @@ def serve(source, db, port, quick, show, title=None):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     with contextlib.suppress(KeyboardInterrupt), work:   # The usual end
         run(uvicorn, LocalOnly(shown.app()), port)
+
+
+def plug_in():
+    """Add the page to Datasette's plugins, among which it is where the package is installed."""
+    from datasette.plugins import pm
+
+    from . import page
+
+    if page not in pm.get_plugins():
+        pm.register(page, "ztensor_sqlite.page")
 
 
 def update(sources, path, quick, show):
@@ -101,8 +107,10 @@ def prepare(path, show):
     """Give a catalog the views and tables that the page asks for, if it lacks them."""
     from .page.queries.shared import is_catalog
 
+    Session.catalog = path
     try:
         with contextlib.closing(pairs.read_only(path)) as connection:
+            wait(connection)
             ready = is_catalog(connection)
             if connection.execute("PRAGMA application_id").fetchone()[0] != catalog.APPLICATION:
                 raise Trouble(f"{path}: this is no catalog")

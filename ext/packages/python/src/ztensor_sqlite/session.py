@@ -36,6 +36,14 @@ def is_database(path):
         return False
 
 
+WAIT = 60   # Seconds for which a statement waits for another program that is writing the database
+
+
+def wait(connection):
+    """Let the statements of a connection wait for other programs."""
+    connection.execute(f"PRAGMA busy_timeout = {int(1000 * WAIT)}")
+
+
 class Session:
     """Statements run one after the other, each in its own transaction. Values are written into them. `show` prints them on stderr
     in a form that the sqlite3 shell can run."""
@@ -60,7 +68,7 @@ class Session:
         if _text.is_sqlite3(self.connection):
             self.connection.isolation_level = None
         _text.prepare(self.connection)
-        self.connection.execute("PRAGMA busy_timeout = 60000")   # Another program may be at work on the catalog
+        wait(self.connection)
 
     def _say(self, text):
         if self.show:

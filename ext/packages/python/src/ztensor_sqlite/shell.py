@@ -2,7 +2,7 @@
 import signal
 
 from . import load
-from .session import Session, Trouble
+from .session import Session, Trouble, wait
 
 INTRO = "Tensor files are tables: SELECT path, object, dtype, shape FROM zt_objects('models'); .help lists the shell's own commands.\n"
 
@@ -37,6 +37,8 @@ def run(database, statements):
     except apsw.Error as error:
         raise Trouble(f"{database}: {error}") from None
     shell.bail = bool(statements) or not shell.interactive
+    if shell.bail:   # Nobody is there to try again
+        wait(shell.db)
     try:
         for statement in statements:
             shell.process_complete_line(statement)

@@ -7,11 +7,8 @@ import errno
 import json
 import os
 import re
-import shlex
-import shutil
 import stat
 import sys
-import tempfile
 
 from .output import Progress, renamed
 from .session import Trouble, is_database, quote
@@ -84,6 +81,8 @@ def _listed(word, alone):
 def _refuse_database(path):
     """Say how to ask a catalog, or another database, which is no tensor file."""
     if path != STDIN and is_database(path):
+        import shlex
+
         from .catalog import APPLICATION, application_of
 
         if application_of(path) == APPLICATION:
@@ -133,7 +132,11 @@ def _kept(word, path):
 
 
 def _copy(word, stream, name):
-    directory = _removed_at_the_end(tempfile.mkdtemp(prefix="ztensor-"))
+    import tempfile
+
+    directory = os.path.join(tempfile.gettempdir(), "ztensor-" + os.urandom(16).hex())
+    _remove_at_the_end(directory)
+    os.mkdir(directory, 0o700)
     path = os.path.join(directory, name)
     try:
         with open(path, "wb") as file, Progress(word, unit="bytes", delay=0.5) as bar:
@@ -148,8 +151,10 @@ def _copy(word, stream, name):
     return path
 
 
-def _removed_at_the_end(directory):
-    """The directory. It is removed when this process has ended, even by a signal that no process can handle."""
+def _remove_at_the_end(directory):
+    """Let a directory, which is made afterwards, be removed when this process has ended, even by a signal that no process can handle."""
+    import shutil
+
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     if os.name == "posix":
         import subprocess
@@ -157,7 +162,6 @@ def _removed_at_the_end(directory):
         # The shell reads from a pipe that only this process can write to: it gets the end of the file when this process has ended
         _removers.append(subprocess.Popen(["/bin/sh", "-c", 'trap "" INT TERM HUP; read -r _; rm -rf -- "$0"', directory], stdin=subprocess.PIPE,
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True))
-    return directory
 
 
 def is_url(source):

@@ -1,4 +1,8 @@
 """`ztensor-sql ls`"""
+from collections import Counter
+from itertools import islice
+from operator import itemgetter
+
 import click
 
 from .. import dtypes, output
@@ -10,6 +14,7 @@ LONG_FILES = ["path", "container", "version", ("size", output.BYTES), "modified"
               "bits_per_weight", ("dtypes", output.COUNTS), "error"]
 TENSORS = {"path": "path", "object": "object", "dtype": dtypes.LOGICAL, "shape": "shape", "elements": "elements", "stored_bytes": "stored_bytes"}
 LONG_TENSORS = {**TENSORS, "format": "format", "bits_per_weight": "round(8.0 * stored_bytes / nullif(elements, 0), 3)"}
+AT_ONCE = 4096   # Rows that are counted together
 KINDS = {"shape": output.JSON, "stored_bytes": output.BYTES}
 
 
@@ -56,6 +61,18 @@ class Totals:
         self.tensors += tensors
         self.parameters += parameters
         self.bytes += stored
+        self._count(dtype, tensors)
+
+    def add_tensors(self, rows):
+        """Add rows of TENSORS, many at once."""
+        self.files.update(map(itemgetter(0), rows))
+        self.tensors += len(rows)
+        self.parameters += added(map(itemgetter(4), rows))
+        self.bytes += added(map(itemgetter(5), rows))
+        for dtype, tensors in Counter(map(itemgetter(2), rows)).items():
+            self._count(dtype, tensors)
+
+    def _count(self, dtype, tensors):
         name = dtype or "no type"
         self.dtypes[name] = self.dtypes.get(name, 0) + tensors
 
@@ -75,9 +92,13 @@ def by_count(dtypes):
     return dict(sorted(dtypes.items(), key=lambda item: (-item[1], item[0])))
 
 
-def number(value):
-    """An integer of SQL, which is text above 2^63."""
-    return int(value) if isinstance(value, int) or isinstance(value, str) and value.isdigit() else 0
+def added(numbers):
+    """The sum of integers of SQL, which are text above 2^63, and may be NULL."""
+    numbers = list(numbers)
+    try:
+        return sum(numbers)
+    except TypeError:
+        return sum(int(value) if isinstance(value, int) or isinstance(value, str) and value.isdigit() else 0 for value in numbers)
 
 
 def _tensors(session, view, source, single, asked):
@@ -86,9 +107,10 @@ def _tensors(session, view, source, single, asked):
     totals = Totals()
 
     def counted():
-        for row in session.rows(f"SELECT {', '.join(asked.values())} FROM zt_objects({source.sql}{skip}) WHERE {view.condition()}"):
-            totals.add(row[0], row[2], 1, number(row[4]), number(row[5]))
-            yield row[1:] if single else row
+        found = iter(session.rows(f"SELECT {', '.join(asked.values())} FROM zt_objects({source.sql}{skip}) WHERE {view.condition()}"))
+        while some := list(islice(found, AT_ONCE)):
+            totals.add_tensors(some)
+            yield from (row[1:] for row in some) if single else some
 
     rows = counted()
     view.show(columns[1:] if single else columns, rows)
