@@ -53,6 +53,7 @@
 #define HDF5_SIGNATURE "\x89HDF\r\n\x1a\n"
 #define HDF5_FIRST_USER ((uint64_t)512)   /* The least position of the superblock but 0 */
 #define HDF5_DEPTH 1024
+#define HDF5_CHUNKS 32                    /* Half the entries of a node in a B-tree of chunks */
 #define HDF5_FLAGS 7u                     /* All flags of a superblock: who writes the file */
 #define HDF5_SPARE ((uint64_t)1 << 20)    /* Kept bytes beyond HDF5_TIMES the file's */
 #define HDF5_TIMES 32
@@ -139,18 +140,21 @@ static int hdf5_set_sizes(zt_hdf5 *h, unsigned offset, unsigned length){
 /* Versions 0 and 1 lead to the root by the entry of a symbol. Their fields have no checksum: what
 ** has one possible value is checked. */
 static bool hdf5_read_old(zt_hdf5 *h, zt_hdf5_in *in, hdf5_super *out){
-  const bool sizes = zt_hdf5_take(in, 2)>0 && zt_hdf5_take(in, 2)>0;   /* Entries of nodes */
+  const unsigned symbols = (unsigned)zt_hdf5_take(in, 2), children = (unsigned)zt_hdf5_take(in, 2);
   const uint64_t flags = zt_hdf5_take(in, 4);
-  const bool chunks = h->version==0 || zt_hdf5_take(in, 2)>0;
+  const unsigned chunks = h->version==0 ? HDF5_CHUNKS : (unsigned)zt_hdf5_take(in, 2);
   uint64_t free, driver;
   if( h->version==1 ) zt_hdf5_skip(in, 2);
+  h->symbols = 2*symbols;
+  h->children = 2*children;
+  h->chunks = 2*chunks;
   out->base = zt_hdf5_take_address(in);
   free = zt_hdf5_take_address(in);
   out->end = zt_hdf5_take_address(in);
   driver = zt_hdf5_take_address(in);
   zt_hdf5_skip(in, h->length_size);   /* The root's name */
   h->root = zt_hdf5_take_address(in);
-  return sizes && chunks && flags<=HDF5_FLAGS && free==ZT_HDF5_NONE
+  return symbols && children && chunks && flags<=HDF5_FLAGS && free==ZT_HDF5_NONE
       && (driver==ZT_HDF5_NONE || driver<h->size);
 }
 
@@ -269,7 +273,10 @@ static int hdf5_visit(hdf5_walk *w, zt_hdf5_link link, size_t path){
   if( hdf5_is_dataset(&w->header) ){
     return zt_hdf5_dataset_add(h, &w->header, (zt_text){ (const char*)w->path.p, w->path.n });
   }
-  return zt_hdf5_is_group(&w->header) ? hdf5_enter_group(w) : SQLITE_OK;
+  if( zt_hdf5_is_group(&w->header) ) return hdf5_enter_group(w);
+  return zt_hdf5_find(&w->header, ZT_HDF5_TYPE) ? SQLITE_OK
+       : zt_break(h->err, "HD4", "'%.*s' is neither a group nor a dataset nor a datatype",
+                  zt_shown((zt_text){ (const char*)w->path.p, w->path.n }), w->path.p);
 }
 
 static int hdf5_walk_links(hdf5_walk *w){

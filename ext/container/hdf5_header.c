@@ -96,7 +96,7 @@ static int header_begin_old(header_reader *r, uint64_t address, const uint8_t *h
   size_t from;
   const uint32_t n = zt_le32(head+8);
   /* As in libhdf5, no other number of messages is checked: old releases wrote wrong ones */
-  if( zt_le16(head+2)==0 && n>0 ) return header_fail(r, "a header of no messages in a block");
+  if( zt_le16(head+2)==0 ) return header_fail(r, "a header of no messages");
   if( header_append(r, address+16, n, &from) ) return r->h->err->rc;
   return header_messages(r, from, r->out->bytes.n, address+16);
 }

@@ -142,7 +142,7 @@ static int index_take_key(index_reader *r, zt_hdf5_in *in, index_key *out){
     whole = whole && out->at[d]%c->chunk[d]==0;
     out->at[d] /= c->chunk[d];
   }
-  zt_hdf5_skip(in, 8);
+  whole = whole && zt_hdf5_take(in, 8)%c->width==0;
   return whole ? SQLITE_OK
        : zt_break(r->h->err, "HD14", "a chunk that does not begin in the grid");
 }
@@ -185,7 +185,9 @@ static int index_node_read(index_reader *r, index_todo *todo, index_node node){
    || (node.level!=INDEX_LEVELS && level!=node.level) ){
     return index_fail(h, "no node of a B-tree of chunks", node.address);
   }
-  if( zt_hdf5_read(h, node.address+8+2*h->offset_size, n*(key+h->offset_size)+key, &r->bytes) ){
+  if( zt_hdf5_read(h, node.address+8+2*h->offset_size, n*(key+h->offset_size)+key, &r->bytes)
+   || zt_hdf5_check_room(h, node.address, n, h->chunks,
+                         8+2*h->offset_size+h->chunks*(uint64_t)(key+h->offset_size)+key, "HD14") ){
     return h->err->rc;
   }
   return index_node_entries(r, todo, level, n, node.address);

@@ -215,12 +215,20 @@ def old_cases():
         yield refused(f"superblock-{name}", *superblock, "a superblock of unknown form", what, of_userblock(b"\x89HDF", (offset, data)))
     yield refused("superblock-base", *superblock, "it ends before it begins", "an end in front of its base", of_userblock(b"\x89HDF", (24, quad(1 << 40))))
     yield refused("root-past-stated-end", "HD3", "hdf5-address", "12 bytes at address 96 go beyond the end of the file", "a root behind the stated end", of_userblock(b"\x89HDF", (40, quad(512 + 96))))
-    yield refused("header-no-messages", "HD4", "hdf5-header", "a header of no messages in a block", "a header that states no message, and has some", of_userblock(b"\1\0\1\0\1\0\0\0\x18", (2, b"\0\0")))
+    yield refused("header-no-messages", "HD4", "hdf5-header", "a header of no messages", "a header that states no message, and has some", of_userblock(b"\1\0\1\0\1\0\0\0\x18", (2, b"\0\0")))
     group = "HD5", "hdf5-group"
     yield refused("symbols-version", *group, "'SNOD' of version 2 at address 1072", "a node of symbols of version 2", of_userblock(b"SNOD", (4, b"\2")))
     for name, changes, what in (("past-end", [(16, quad(88))], "free space behind the heap's end"), ("odd", [(16, quad(0)), (40, quad(89))], "free space longer than its heap")):
         yield refused(f"heap-free-{name}", *group, "a broken list of free space in a local heap", what, of_userblock(b"HEAP", *changes))
     yield refused("heap-free-loop", *group, "a broken list of free space in a local heap", "free space that leads to itself", of_userblock(b"\1\0\0\0\0\0\0\0\x48\0\0\0\0\0\0\0", (0, quad(16))))
+    yield refused("symbols-room", *group, "a node of 3 entries at address 1072, which has room for 2", "three symbols in the room of two", of_userblock(b"\x89HDF", (16, b"\1\0"), (1078, b"\3")))
+    yield refused("symbols-past-end", "HD3", "hdf5-address", "40008 bytes at address 1072 go beyond the end of the file", "nodes of symbols of 40,008 bytes", of_userblock(b"\x89HDF", (16, b"\xf4\1")))
+    yield refused("tree-past-end", "HD3", "hdf5-address", "16032 bytes at address 136 go beyond the end of the file", "nodes of a B-tree of 16,032 bytes", of_userblock(b"\x89HDF", (18, b"\xf4\1")))
+    yield refused("symbols-before", *group, "name 'w' in a node of symbols behind 'w'", "a name before the tree's key", of_userblock(b"TREE\0", (24, quad(8))))
+    yield refused("symbols-behind", *group, "name 'w' in a node of symbols up to ''", "a name behind the tree's key", of_userblock(b"TREE\0", (40, quad(0))))
+    yield refused("symbols-key", *group, "a name beyond the end of the local heap", "a tree's key behind the heap", of_userblock(b"TREE\0", (40, quad(88))))
+    f = File()
+    yield refused("object-of-nothing", "HD4", "hdf5-header", "'x' is neither a group nor a dataset nor a datatype", "an object with a dataspace alone", f.end(link("x", f.put(header(space(4))))))
     snod = golden("dtypes", b"SNOD")
     at = snod.index(b"SNOD")
     names = [snod[at + 8 + 40 * i:at + 16 + 40 * i] for i in range(2)]
