@@ -38,6 +38,8 @@
 **   ML8  the length of a field's name is positive, and divides the length of all
 **   ML9  paths, texts and records take at most MATLAB_SPARE plus MATLAB_TIMES the file's size
 **   ML10 a part has whole numbers
+**   ML14 a matrix is of one of these classes, and the numbers of a text are its characters: else it is
+**        an attribute, with a note
 **
 ** Arrays of numbers are objects, in the order of the file. Texts are attributes; so are empty
 ** structs and cells, functions and objects of classes. Functions and opaque objects are not
@@ -87,6 +89,9 @@ const zt_rule zt_rules_matlab[] = {
   ZT_ERROR("ML13", "matlab-triplets",
            "rows and columns of a sparse matrix are integers from 1 on (MATLAB 4)",
            MATLAB_SPEC_4),
+  ZT_WARNING("ML14", "matlab-class",
+             "a matrix is of a known class, and a text is as long as its dimensions say (MATLAB)",
+             MATLAB_SPEC("array")),
   ZT_RULES_END
 };
 
@@ -136,7 +141,7 @@ static char *matlab_read_text(zt_matlab_scan *s, uint64_t end, const char *what,
   zt_matlab_tag tag;
   char *z;
   if( !zt_matlab_next(&s->in, end, &tag) ) return NULL;
-  if( zt_matlab_width(tag.type)!=1 && tag.type!=16 && tag.size ){
+  if( zt_matlab_width(tag.type)!=1 && tag.type!=16 ){
     matlab_fail_type(s, &tag, what);
     return NULL;
   }
@@ -375,6 +380,15 @@ static bool matlab_opaque(zt_matlab_scan *s, const zt_matlab_head *m){
   return ok;
 }
 
+bool zt_matlab_note(zt_matlab_scan *s, const char *what){
+  const zt_text path = { (const char*)s->path.p, s->path.n };
+  char *fault = sqlite3_mprintf("'%.*s' %s", zt_shown(path), path.z, what);
+  if( fault ) zt_builder_note(s->b, ZT_NOTE_OF_FILE, "ML14", fault);
+  else zt_fail_nomem(s->err);
+  sqlite3_free(fault);
+  return !s->err->rc;
+}
+
 static bool matlab_is_array(const zt_matlab_head *m){
   return m->class>=ZT_MATLAB_SPARSE && m->class<=ZT_MATLAB_UINT64;
 }
@@ -392,7 +406,8 @@ static bool matlab_content(zt_matlab_scan *s, const zt_matlab_head *m, int depth
     default:
       if( matlab_is_array(m) ) return matlab_numeric(s, m);
       sqlite3_snprintf(sizeof(unknown), unknown, "class %u", m->class);
-      return zt_matlab_add_opaque(s, unknown, strlen(unknown));
+      return zt_matlab_note(s, "is of an unknown class")
+          && zt_matlab_add_opaque(s, unknown, strlen(unknown));
   }
 }
 
