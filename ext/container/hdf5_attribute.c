@@ -36,7 +36,13 @@ int zt_hdf5_space_read(zt_hdf5 *h, zt_span message, zt_hdf5_space *out){
       out->most[d] = UINT64_MAX;
     }
   }
-  return in.cut ? zt_break(h->err, "HD10", "a dataspace that is cut short") : SQLITE_OK;
+  if( in.cut ) return zt_break(h->err, "HD10", "a dataspace that is cut short");
+  for(unsigned d=0; d<rank; d++){
+    if( out->shape[d]>out->most[d] ){
+      return zt_break(h->err, "HD10", "a dataspace that is larger than its largest shape");
+    }
+  }
+  return SQLITE_OK;
 }
 
 /* --- Attributes --- */

@@ -67,6 +67,30 @@ static int group_push(group_walk *w, group_node node){
   return SQLITE_OK;
 }
 
+/* A name in the local heap, where it ends with a NUL. NULL after a failure. */
+static const char *group_name(group_walk *w, uint64_t at){
+  const char *name = (const char*)w->heap.p+(at<w->heap.n ? at : 0);
+  if( at<w->heap.n && memchr(name, 0, w->heap.n-(size_t)at) ) return name;
+  zt_break(w->h->err, "HD5", "a name beyond the end of the local heap");
+  return NULL;
+}
+
+/* The keys of a node below another are between the two keys that it has there. */
+static int group_check_keys(group_walk *w, group_node node, uint64_t first, uint64_t n){
+  const zt_hdf5 *h = w->h;
+  zt_hdf5_in in = zt_hdf5_in_of(h, (zt_span){ w->bytes.p, w->bytes.n });
+  const char *names[4];
+  zt_hdf5_skip(&in, n*(h->length_size+h->offset_size));
+  names[0] = group_name(w, node.before);
+  names[1] = group_name(w, first);
+  names[2] = group_name(w, zt_hdf5_take_length(&in));
+  names[3] = group_name(w, node.last);
+  if( h->err->rc || (strcmp(names[0], names[1])<=0 && strcmp(names[2], names[3])<=0) ){
+    return h->err->rc;
+  }
+  return group_fail(w->h, "a node's keys beyond those of the node above", node.address);
+}
+
 /* A node of the tree: keys and children in turn. */
 static int group_tree(group_walk *w, group_node node){
   zt_hdf5 *h = w->h;
@@ -89,6 +113,7 @@ static int group_tree(group_walk *w, group_node node){
                          "HD5") ) return h->err->rc;
   in = zt_hdf5_in_of(h, (zt_span){ w->bytes.p, w->bytes.n });
   before = zt_hdf5_take_length(&in);
+  if( node.level<=GROUP_LEVEL_MAX && group_check_keys(w, node, before, n) ) return h->err->rc;
   for(uint64_t i=0; i<n && !h->err->rc; i++){
     group_node child = { .level = fixed[5]-1, .before = before };
     child.address = zt_hdf5_take_address(&in);
@@ -96,14 +121,6 @@ static int group_tree(group_walk *w, group_node node){
     group_push(w, child);
   }
   return h->err->rc;
-}
-
-/* A name in the local heap, where it ends with a NUL. NULL after a failure. */
-static const char *group_name(group_walk *w, uint64_t at){
-  const char *name = (const char*)w->heap.p+(at<w->heap.n ? at : 0);
-  if( at<w->heap.n && memchr(name, 0, w->heap.n-(size_t)at) ) return name;
-  zt_break(w->h->err, "HD5", "a name beyond the end of the local heap");
-  return NULL;
 }
 
 /* A symbol. Names ascend: *last is the one before. */

@@ -327,6 +327,14 @@ def test_a_node_of_chunks_lies_in_the_file(db):
     assert found == [("hdf5-address",)]
 
 
+def test_the_keys_of_a_groups_tree_fit_each_other(db):
+    """The second key of a node above others becomes its first: the child between them has names behind it."""
+    file = bytearray((ROOT / "tests/formats/hdf5/golden/btree.h5").read_bytes())
+    at = next(at for at in range(len(file)) if file[at:at + 6] == b"TREE\0\1")
+    file[at + 40:at + 48] = file[at + 24:at + 32]
+    assert "a node's keys beyond those of the node above" in message(db, "SELECT * FROM zt_objects(?)", bytes(file))
+
+
 def test_the_coordinate_in_an_element_is_whole(db):
     keys = struct.pack("<IIQQQ", 16, 0, 0, 2, 48) + bytes(24)
     f = hdf5.File()

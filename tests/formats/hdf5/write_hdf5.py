@@ -284,6 +284,10 @@ def header_cases():
 
 def dataset_cases():
     yield faulty("rank-33", "HD10", "hdf5-dataspace", "a dataspace of unknown version, or of more than 32 dimensions", "33 dimensions", beside(contiguous(48, 4), shape=(1,) * 33))
+    most = message(SPACE, struct.pack("<4BQQ", 2, 1, 1, 1, 4, 3))
+    f = File()
+    where = contiguous(f.put(DATA), 16)
+    yield faulty("space-most", "HD10", "hdf5-dataspace", "a dataspace that is larger than its largest shape", "4 elements of at most 3", f.end(link("b", f.plain()), link("w", f.put(header(most, message(TYPE, F32), where)))))
     yield faulty("type-class", "HD11", "hdf5-datatype", "a datatype of unknown class", "class 15", beside(contiguous(48, 16), type=type_of(15, 4)))
     yield faulty("type-without-size", "HD11", "hdf5-datatype", "a datatype of unknown version or without a size", "elements of 0 bytes", beside(contiguous(48, 16), type=type_of(3, 0)))
     gone = "a shared message, and the file has no table of them"
@@ -321,6 +325,11 @@ def dataset_cases():
     yield faulty("chunk-tree-loop", "HD7", "hdf5-loop", f"two ways lead to the node or block at address {at}", "a node that is its own child", beside(chunked(at, 4, 4), file=f))
     yield faulty("chunk-twice", "HD14", "hdf5-chunks", "chunk 0 has two places", "two chunks at one place", of_chunks(DATA, second=0))
     yield faulty("chunk-order", "HD14", "hdf5-chunks", "keys that do not ascend in the node at address 64", "two chunks in another order", of_chunks(DATA, first=4, second=0, shape=(8,)))
+    for name, of_leaf, of_root in (("before", 0, 4), ("behind", 8, 0)):
+        f = File()
+        leaf = f.put(tree(((of_leaf,), 16, 0, f.put(DATA))))
+        root = f.put(tree(((of_root,), 16, 0, leaf), level=1, end=4))
+        yield faulty(f"chunk-{name}-node", "HD14", "hdf5-chunks", f"keys beyond those of the node above at address {leaf}", f"a chunk {name} the keys of its node", beside(chunked(root, 4, 4), shape=(12,), file=f))
     yield faulty("chunk-last-key", "HD14", "hdf5-chunks", "a chunk that does not begin in the grid", "a last key that is in no chunk's place", of_chunks(DATA, end=5))
     yield faulty("chunk-past-end", "HD14", "hdf5-chunks", f"a chunk of {0xffffffff} bytes at address 48 goes beyond the end of the file", "a chunk longer than the file", of_chunks(DATA, size=0xffffffff))
     yield faulty("chunk-between", "HD14", "hdf5-chunks", "a chunk that does not begin in the grid", "a chunk from element 1 on", of_chunks(DATA, second=1))
