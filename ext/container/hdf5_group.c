@@ -130,6 +130,7 @@ static int group_symbol(group_walk *w, zt_hdf5_in *in, const char **last){
   const char *name = group_name(w, at);
   zt_hdf5_skip(in, 4+16);
   if( !name ) return w->h->err->rc;
+  if( kind>GROUP_SOFT ) return zt_break(w->h->err, "HD5", "a symbol of unknown kind %u", kind);
   if( strcmp(*last, name)>=0 ){
     return zt_break(w->h->err, "HD5", "name '%s' in a node of symbols behind '%s'", name, *last);
   }

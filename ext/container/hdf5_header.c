@@ -75,6 +75,7 @@ static int header_messages(header_reader *r, size_t from, size_t to, uint64_t ad
       .flags = old ? p[4] : p[3], .at = (uint32_t)(at+head), .address = address+(at-from)+head
     };
     if( m.n>to-at-head ) return header_fail(r, "a message that goes beyond its block");
+    if( old && m.n%8 ) return header_fail(r, "a message of a length that is no multiple of 8");
     at += head+m.n;
     if( header_add(r, m) ) return r->h->err->rc;
   }

@@ -196,7 +196,7 @@ static int index_node_entries(index_reader *r, index_todo *todo, index_node node
   for(uint64_t i=0; i<n && !r->h->err->rc; i++, key=next){
     const uint64_t child = zt_hdf5_take_address(&in);
     if( index_take_key(r, &in, &next) ) break;
-    if( i+1<n && index_order(r, key.at, next.at)>0 ){
+    if( index_order(r, key.at, next.at)>0 ){
       return index_fail(r->h, "keys that do not ascend in the node", node.address);
     }
     if( level==0 ) index_add(r, key.at, child, key.size, key.skipped);

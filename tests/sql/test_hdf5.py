@@ -30,7 +30,8 @@ def pieces(array, chunk):
 
 def leaf(rank, chunks):
     keys = b"".join(struct.pack(f"<II{rank + 1}QQ", size, 0, *at, 0, address) for at, size, address in chunks)
-    return struct.pack("<4sBBHQQ", b"TREE", 1, 0, len(chunks), hdf5.NONE, hdf5.NONE) + keys + bytes(8 + 8 * (rank + 1))
+    end = struct.pack(f"<8x{rank + 1}Q", *chunks[-1][0], 0) if chunks else bytes(8 + 8 * (rank + 1))
+    return struct.pack("<4sBBHQQ", b"TREE", 1, 0, len(chunks), hdf5.NONE, hdf5.NONE) + keys + end
 
 
 def file_of(array, chunk, deflated=True, absent=(), broken=(), fill=None):
