@@ -17,9 +17,9 @@
 **
 ** The numbers of rules:
 **
-**   HD1   the superblock is of version 0 to 3, addresses and lengths have 2, 4 or 8 bytes, its other
-**         fields have values that it may have, and the file does not end before the end that it
-**         states, behind which no address leads (HD3)
+**   HD1   the superblock is of version 0 to 3, addresses and lengths have 2, 4 or 8 bytes, its
+**         other fields have values that it may have, and the file does not end before the end that
+**         it states, behind which no address leads (HD3)
 **   HD2   checksums of metadata are right
 **   HD3   addresses lead to bytes of the file
 **   HD4   object headers, their messages and attributes are whole and of known versions
@@ -39,8 +39,8 @@
 **   HD17  a message that is somewhere else is there (hdf5_shared.c)
 **
 ** HD9 to HD14, and HD17, hold for one dataset, which is listed with its fault; or for an attribute,
-** which is then shown as unreadable and noted, as is one of unknown form (HD4). Any other fault could hide
-** objects, so the file is refused.
+** which is then shown as unreadable and noted, as is one of unknown form (HD4). Any other fault
+** could hide objects, so the file is refused.
 **
 ** Soft links and external links are not followed, and no file that a dataset names is opened.
 */

@@ -148,6 +148,7 @@ static int group_symbols(group_walk *w, group_node node){
   if( !end ) return h->err->rc;
   if( zt_hdf5_copy(h, node.address, fixed, 8)
    || zt_hdf5_check_head(h, fixed, "SNOD", 1, node.address, "HD5") ) return h->err->rc;
+  if( fixed[4]==0 ) return group_fail(h, "a node of symbols of version 0", node.address);
   n = zt_le16(fixed+6);
   if( zt_hdf5_read(h, node.address+8, n*(h->length_size+h->offset_size+24), &w->bytes)
    || zt_hdf5_check_room(h, node.address, n, h->symbols,

@@ -111,8 +111,8 @@ static int index_sort(index_reader *r){
 typedef struct index_node {
   uint64_t address;
   unsigned level;                    /* INDEX_LEVELS: any, the root's */
-  size_t bounds;                     /* Place of the keys before and behind it, in the node above; of
-                                     ** the root there are none */
+  size_t bounds;                     /* Place of the keys before and behind it, in the node above;
+                                     ** of the root there are none */
 } index_node;
 
 typedef struct index_todo {
@@ -178,7 +178,9 @@ static int index_check_bounds(index_reader *r, index_todo *todo, index_node node
   memcpy(behind, todo->bounds.p+node.bounds+n, n);
   todo->bounds.n = node.bounds;
   /* The key behind all chunks is that of the last one, but in its elements */
-  if( index_order(r, before, first->at)<=0 && index_order(r, last->at, behind)<=0 ) return SQLITE_OK;
+  if( index_order(r, before, first->at)<=0 && index_order(r, last->at, behind)<=0 ){
+    return SQLITE_OK;
+  }
   return index_fail(r->h, "keys beyond those of the node above", node.address);
 }
 

@@ -30,16 +30,16 @@
 **   ML1  the header is complete, of version 0x0100 and of a known byte order
 **   ML2  an element lies within what it is in
 **   ML3  elements have the types that belong in their places
-**   ML4  a compressed element is a zlib stream that holds its matrix, and nothing else. The checksum
-**        of one array is checked where its numbers are read
+**   ML4  a compressed element is a zlib stream that holds its matrix, and nothing else. The
+**        checksum of one array is checked where its numbers are read
 **   ML5  names are UTF-8, and without U+0000
 **   ML6  matrices are nested at most MATLAB_DEPTH_MAX deep
 **   ML7  a matrix has room for its cells or fields
 **   ML8  the length of a field's name is positive, and divides the length of all
 **   ML9  paths, texts and records take at most MATLAB_SPARE plus MATLAB_TIMES the file's size
 **   ML10 a part has whole numbers
-**   ML14 a matrix is of one of these classes, and the numbers of a text are its characters: else it is
-**        an attribute, with a note
+**   ML14 a matrix is of one of these classes, and the numbers of a text are its characters: else it
+**        is an attribute, with a note
 **
 ** Arrays of numbers are objects, in the order of the file. Texts are attributes; so are empty
 ** structs and cells, functions and objects of classes. Functions and opaque objects are not
@@ -378,15 +378,6 @@ static bool matlab_opaque(zt_matlab_scan *s, const zt_matlab_head *m){
   sqlite3_free(system);
   sqlite3_free(class);
   return ok;
-}
-
-bool zt_matlab_note(zt_matlab_scan *s, const char *what){
-  const zt_text path = { (const char*)s->path.p, s->path.n };
-  char *fault = sqlite3_mprintf("'%.*s' %s", zt_shown(path), path.z, what);
-  if( fault ) zt_builder_note(s->b, ZT_NOTE_OF_FILE, "ML14", fault);
-  else zt_fail_nomem(s->err);
-  sqlite3_free(fault);
-  return !s->err->rc;
 }
 
 static bool matlab_is_array(const zt_matlab_head *m){

@@ -270,8 +270,8 @@ static bool npy_scan_field(npy_reader *r, int depth, bool named, zt_npy_descr *d
   return npy_expect(r, ')', "a field that does not end");
 }
 
-/* The fields of a structured type, which has a size if all fields have one, and is unknown if one of
-** them is. */
+/* The fields of a structured type, which has a size if all fields have one, and is unknown if one
+** of them is. */
 static bool npy_scan_fields(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_out *out){
   bool comma = true;
   *d = (zt_npy_descr){ .type = &zt_npy_structured, .sized = true };

@@ -219,6 +219,10 @@ def old_cases():
     yield refused("header-no-messages", "HD4", "hdf5-header", "a header of no messages", "a header that states no message, and has some", of_userblock(b"\1\0\1\0\1\0\0\0\x18", (2, b"\0\0")))
     group = "HD5", "hdf5-group"
     yield refused("message-length", "HD4", "hdf5-header", "a message of a length that is no multiple of 8", "a message of 15 bytes", of_userblock(b"\1\0\1\0\1\0\0\0\x18", (18, b"\x0f")))
+    for name, flags, what in (("shared", 6, "a message that is shared, and must not be"), ("unknown", 0x20, "a message that was unknown, and was not to be marked so"),
+                              ("refused", 0x38, "a message that was unknown to a writer, which must know it")):
+        yield refused(f"message-{name}", "HD4", "hdf5-header", "flags that exclude each other", what, File().end(message(ATTRIBUTE, b"", flags)))
+    yield refused("symbols-version-0", *group, "a node of symbols of version 0 at address 1072", "a node of symbols of version 0", of_userblock(b"SNOD", (4, b"\0")))
     yield refused("symbols-kind", *group, "a symbol of unknown kind 3", "a symbol with a cache of an unknown kind", of_userblock(b"SNOD", (24, b"\3")))
     yield refused("symbols-version", *group, "'SNOD' of version 2 at address 1072", "a node of symbols of version 2", of_userblock(b"SNOD", (4, b"\2")))
     for name, changes, what in (("past-end", [(16, quad(88))], "free space behind the heap's end"), ("odd", [(16, quad(0)), (40, quad(89))], "free space longer than its heap")):

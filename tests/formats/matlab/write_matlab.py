@@ -446,6 +446,7 @@ def cases():
     noted = "ok", "ML14", "matlab-class"
     yield "ok-class-99", of_w(four, cls=99), *noted, "'w' is of an unknown class", "a matrix of class 99"
     yield "ok-text-of-numbers", of_w(w.numbers(F64, (65,)), cls=CHAR, shape=(1, 1)), *noted, "'w' has a text that is none", "a text of doubles"
+    yield "ok-text-negative", of_w(w.element(U8, b"text"), cls=CHAR, shape=(1, -4)), *noted, "'w' has a text shorter than its dimensions", "-4 characters"
     yield "ok-text-short", of_w(w.element(U8, b"text"), cls=CHAR, shape=(1, 5)), *noted, "'w' has a text shorter than its dimensions", "4 characters of 5"
     for name, whole, what in (("text", text, "a text"), ("struct", record, "a struct with an array"), ("function", function, "a function")):
         yield f"{name}-checksum", file(w.element(PACKED, other_checksum(whole))), "open_error", "E2", "encoding", "deflate: its bytes do not have the checksum behind", f"{what} whose checksum has another bit"
