@@ -20,6 +20,7 @@
 **   AR7  names take at most ARCHIVE_NAMES_SPARE bytes and ARCHIVE_NAMES_TIMES the archive's size
 **   AR9  it is no tensor's elements alone, as PyTorch exports them since 2.8
 **   AR8  at least one tensor file is read
+**   AR10 members have the CRC-32 that the directory states: a full check reads them
 **
 ** A member that breaks AR3, AR4 or AR9, or that is a tensor file and cannot be opened, is an object
 ** without values: it hides no other. If there is no other, and the first such member is broken, its
@@ -62,6 +63,9 @@ static const zt_rule archive_rules[] = {
   ZT_WARNING("AR9", "archive-raw",
              "a tensor in an archive is in a file that says its type and shape (archive)",
              ZT_SPEC_TORCH),
+  ZT_ERROR("AR10", "archive-crc",
+           "a member has the CRC-32 that the archive's directory states (archive)",
+           ZT_SPEC_ZIP("4.4.7")),
   ZT_UNSUPPORTED("AR8", "archive-unread", "an archive has a tensor file that is read",
                  ZT_SPEC_OURS),
   ZT_RULES_END
@@ -458,6 +462,7 @@ static void archive_show(archive_reader *r){
   c->gap = UINT64_MAX;   /* Local headers, and members that are no tensor files */
   c->format = NULL;
   c->own_attributes = true;
+  c->member_rule = "AR10";
   zt_zip_directory(r->zip, &c->manifest_offset, &c->manifest_length);
   for(uint32_t k=0; k<a->n; k++){
     const zt_container *inner = a->a[k].inner;

@@ -183,6 +183,7 @@ size_t zt_container_memory(const zt_container *c){
           + c->shards.capacity + c->notes.capacity)*sizeof(uint32_t);
 }
 
+const char *zt_container_member_rule(const zt_container *c){ return c->member_rule; }
 uint32_t zt_container_notes(const zt_container *c){ return c->notes.n; }
 
 void zt_container_note(const zt_container *c, uint32_t i, zt_note *out){

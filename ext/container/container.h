@@ -256,7 +256,12 @@ bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_
 ** real or the first slice; false if there is none. */
 bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, zt_component *out);
 
-/* The fault of something that is neither an object nor a component, and hides none: an attribute. */
+/* The rule that a member of the file, a zip archive, breaks without its CRC-32. NULL: it is none,
+** or its components have these digests. */
+const char *zt_container_member_rule(const zt_container *c);
+
+/* The fault of something that is neither an object nor a component, and hides none, such as an
+** attribute. */
 typedef struct zt_note {
   uint32_t object;                /* Whose it is; ZT_NOTE_OF_FILE: none's */
   const char *rule, *fault;

@@ -132,6 +132,7 @@ struct zt_container {
   uint64_t gap;              /* Maximum bytes of alignment between two blobs */
   zt_value attributes;       /* Of the file; none by default */
   zt_value manifest;         /* All metadata; none by default */
+  const char *member_rule;   /* As zt_container_member_rule() */
   void *state;               /* The driver's own, owned */
   size_t state_size;         /* In bytes, for accounts */
 

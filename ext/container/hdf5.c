@@ -17,9 +17,9 @@
 **
 ** The numbers of rules:
 **
-**   HD1   the superblock is of version 0 to 3, addresses and lengths have 2, 4 or 8 bytes, its other
-**         fields have values that it may have, and the file does not end before the end that it
-**         states, behind which no address leads (HD3)
+**   HD1   the superblock is of version 0 to 3, addresses and lengths have 2, 4 or 8 bytes, its
+**         other fields have values that it may have, and the file does not end before the end that
+**         it states, behind which no address leads (HD3)
 **   HD2   checksums of metadata are right
 **   HD3   addresses lead to bytes of the file
 **   HD4   object headers, their messages and attributes are whole and of known versions
@@ -39,8 +39,8 @@
 **   HD17  a message that is somewhere else is there (hdf5_shared.c)
 **
 ** HD9 to HD14, and HD17, hold for one dataset, which is listed with its fault; or for an attribute,
-** which is then shown as unreadable and noted, as is one of unknown form (HD4). Any other fault could hide
-** objects, so the file is refused.
+** which is then shown as unreadable and noted, as is one of unknown form (HD4). Any other fault
+** could hide objects, so the file is refused.
 **
 ** Soft links and external links are not followed, and no file that a dataset names is opened.
 */
@@ -53,6 +53,7 @@
 #define HDF5_SIGNATURE "\x89HDF\r\n\x1a\n"
 #define HDF5_FIRST_USER ((uint64_t)512)   /* The least position of the superblock but 0 */
 #define HDF5_DEPTH 1024
+#define HDF5_CHUNKS 32                    /* Half the entries of a node in a B-tree of chunks */
 #define HDF5_FLAGS 7u                     /* All flags of a superblock: who writes the file */
 #define HDF5_SPARE ((uint64_t)1 << 20)    /* Kept bytes beyond HDF5_TIMES the file's */
 #define HDF5_TIMES 32
@@ -139,19 +140,22 @@ static int hdf5_set_sizes(zt_hdf5 *h, unsigned offset, unsigned length){
 /* Versions 0 and 1 lead to the root by the entry of a symbol. Their fields have no checksum: what
 ** has one possible value is checked. */
 static bool hdf5_read_old(zt_hdf5 *h, zt_hdf5_in *in, hdf5_super *out){
-  const bool sizes = zt_hdf5_take(in, 2)>0 && zt_hdf5_take(in, 2)>0;   /* Entries of nodes */
+  const unsigned symbols = (unsigned)zt_hdf5_take(in, 2), children = (unsigned)zt_hdf5_take(in, 2);
   const uint64_t flags = zt_hdf5_take(in, 4);
-  const bool chunks = h->version==0 || zt_hdf5_take(in, 2)>0;
+  const unsigned chunks = h->version==0 ? HDF5_CHUNKS : (unsigned)zt_hdf5_take(in, 2);
   uint64_t free, driver;
   if( h->version==1 ) zt_hdf5_skip(in, 2);
+  h->symbols = 2*symbols;
+  h->children = 2*children;
+  h->chunks = 2*chunks;
   out->base = zt_hdf5_take_address(in);
   free = zt_hdf5_take_address(in);
   out->end = zt_hdf5_take_address(in);
   driver = zt_hdf5_take_address(in);
   zt_hdf5_skip(in, h->length_size);   /* The root's name */
   h->root = zt_hdf5_take_address(in);
-  return sizes && chunks && flags<=HDF5_FLAGS && free==ZT_HDF5_NONE
-      && (driver==ZT_HDF5_NONE || driver<h->size);
+  return symbols && children && chunks && flags<=HDF5_FLAGS && free==ZT_HDF5_NONE
+      && (driver==ZT_HDF5_NONE || (driver>0 && driver<h->size));
 }
 
 static bool hdf5_read_new(zt_hdf5 *h, zt_hdf5_in *in, hdf5_super *out){
@@ -269,7 +273,10 @@ static int hdf5_visit(hdf5_walk *w, zt_hdf5_link link, size_t path){
   if( hdf5_is_dataset(&w->header) ){
     return zt_hdf5_dataset_add(h, &w->header, (zt_text){ (const char*)w->path.p, w->path.n });
   }
-  return zt_hdf5_is_group(&w->header) ? hdf5_enter_group(w) : SQLITE_OK;
+  if( zt_hdf5_is_group(&w->header) ) return hdf5_enter_group(w);
+  return zt_hdf5_find(&w->header, ZT_HDF5_TYPE) ? SQLITE_OK
+       : zt_break(h->err, "HD4", "'%.*s' is neither a group nor a dataset nor a datatype",
+                  zt_shown((zt_text){ (const char*)w->path.p, w->path.n }), w->path.p);
 }
 
 static int hdf5_walk_links(hdf5_walk *w){

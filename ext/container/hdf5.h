@@ -72,6 +72,8 @@ typedef struct zt_hdf5 {
   uint64_t base;                  /* Where addresses count from: the superblock's position */
   uint64_t size;                  /* Bytes from there to the end of the source */
   unsigned offset_size, length_size;   /* Bytes of addresses and of lengths */
+  unsigned symbols, children, chunks;   /* Entries that nodes of symbols, and of B-trees of groups
+                                        ** and of chunks, have room for; 0: not known */
   uint64_t root;                  /* Address of the root group's header */
   uint64_t extension;             /* Of the superblock's extension; ZT_HDF5_NONE: none */
   unsigned shared_type;           /* Messages of that type are */
@@ -130,6 +132,11 @@ uint32_t zt_hdf5_sum(const uint8_t *p, size_t n);
 /* Fail unless bytes begin with a signature and a version of at most that. */
 int zt_hdf5_check_head(zt_hdf5 *h, const uint8_t *p, const char *signature, unsigned version,
                        uint64_t address, const char *rule);
+
+/* Fail unless a node of n entries has room for them (the rule), and lies in the file (HD3), where
+** it has that many bytes. most: the entries that it has room for; 0: not known. */
+int zt_hdf5_check_room(zt_hdf5 *h, uint64_t address, uint64_t n, unsigned most, uint64_t bytes,
+                       const char *rule);
 
 /* Add an address. *seen: it is there already. */
 int zt_hdf5_add(zt_hdf5 *h, zt_hdf5_set *set, uint64_t address, bool *seen);

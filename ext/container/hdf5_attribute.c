@@ -2,8 +2,8 @@
 ** HDF5: dataspaces and attributes. See hdf5.h, and hdf5.c for the grammar.
 **
 ** An attribute whose value cannot be read is there with {"$opaque": "h5 unreadable"}: it hides no
-** tensor, and zt_check finds its fault. `hdf5.unread` stands for all of an object whose names cannot
-** be read.
+** tensor, and zt_check finds its fault. `hdf5.unread` stands for all of an object whose names
+** cannot be read.
 */
 #include "container/hdf5.h"
 
@@ -36,7 +36,13 @@ int zt_hdf5_space_read(zt_hdf5 *h, zt_span message, zt_hdf5_space *out){
       out->most[d] = UINT64_MAX;
     }
   }
-  return in.cut ? zt_break(h->err, "HD10", "a dataspace that is cut short") : SQLITE_OK;
+  if( in.cut ) return zt_break(h->err, "HD10", "a dataspace that is cut short");
+  for(unsigned d=0; d<rank; d++){
+    if( out->shape[d]>out->most[d] ){
+      return zt_break(h->err, "HD10", "a dataspace that is larger than its largest shape");
+    }
+  }
+  return SQLITE_OK;
 }
 
 /* --- Attributes --- */
@@ -154,8 +160,9 @@ static int attribute_add(attribute_list *l, zt_span message){
   }
   end = name.n ? memchr(name.p, 0, name.n) : NULL;
   if( end ) name.n = (size_t)(end-name.p);
-  return attribute_put_value(l, (zt_text){ (const char*)name.p, name.n }, type, space, data, version>1 ? flags : 0) ? h->err->rc
-       : attribute_add_entry(l, e, name);
+  if( attribute_put_value(l, (zt_text){ (const char*)name.p, name.n }, type, space, data,
+                          version>1 ? flags : 0) ) return h->err->rc;
+  return attribute_add_entry(l, e, name);
 }
 
 /* The same of a message or of an ID that leads to it, if `message` is NULL. */

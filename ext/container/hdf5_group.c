@@ -45,6 +45,7 @@ static int group_add(zt_hdf5 *h, zt_text name, uint64_t address){
 typedef struct group_node {
   uint64_t address;
   int level;                         /* -1: a node of symbols */
+  uint64_t before, last;             /* Places of names in the heap, between which its names are */
 } group_node;
 
 typedef struct group_walk {
@@ -66,12 +67,36 @@ static int group_push(group_walk *w, group_node node){
   return SQLITE_OK;
 }
 
+/* A name in the local heap, where it ends with a NUL. NULL after a failure. */
+static const char *group_name(group_walk *w, uint64_t at){
+  const char *name = (const char*)w->heap.p+(at<w->heap.n ? at : 0);
+  if( at<w->heap.n && memchr(name, 0, w->heap.n-(size_t)at) ) return name;
+  zt_break(w->h->err, "HD5", "a name beyond the end of the local heap");
+  return NULL;
+}
+
+/* The keys of a node below another are between the two keys that it has there. */
+static int group_check_keys(group_walk *w, group_node node, uint64_t first, uint64_t n){
+  const zt_hdf5 *h = w->h;
+  zt_hdf5_in in = zt_hdf5_in_of(h, (zt_span){ w->bytes.p, w->bytes.n });
+  const char *names[4];
+  zt_hdf5_skip(&in, n*(h->length_size+h->offset_size));
+  names[0] = group_name(w, node.before);
+  names[1] = group_name(w, first);
+  names[2] = group_name(w, zt_hdf5_take_length(&in));
+  names[3] = group_name(w, node.last);
+  if( h->err->rc || (strcmp(names[0], names[1])<=0 && strcmp(names[2], names[3])<=0) ){
+    return h->err->rc;
+  }
+  return group_fail(w->h, "a node's keys beyond those of the node above", node.address);
+}
+
 /* A node of the tree: keys and children in turn. */
 static int group_tree(group_walk *w, group_node node){
   zt_hdf5 *h = w->h;
   const size_t head = 8+2*h->offset_size;
   uint8_t fixed[8] = { 0 };
-  uint64_t n;
+  uint64_t n, before;
   zt_hdf5_in in;
   if( zt_hdf5_copy(h, node.address, fixed, 8) ) return h->err->rc;
   if( memcmp(fixed, "TREE", 4) || fixed[4]!=0 ){
@@ -82,49 +107,59 @@ static int group_tree(group_walk *w, group_node node){
   }
   n = zt_le16(fixed+6);
   if( zt_hdf5_read(h, node.address+head, n*(h->length_size+h->offset_size)+h->length_size,
-                   &w->bytes) ) return h->err->rc;
+                   &w->bytes)
+   || zt_hdf5_check_room(h, node.address, n, h->children,
+                         head+h->children*((uint64_t)h->length_size+h->offset_size)+h->length_size,
+                         "HD5") ) return h->err->rc;
   in = zt_hdf5_in_of(h, (zt_span){ w->bytes.p, w->bytes.n });
+  before = zt_hdf5_take_length(&in);
+  if( node.level<=GROUP_LEVEL_MAX && group_check_keys(w, node, before, n) ) return h->err->rc;
   for(uint64_t i=0; i<n && !h->err->rc; i++){
-    group_node child = { .level = fixed[5]-1 };
-    zt_hdf5_skip(&in, h->length_size);
+    group_node child = { .level = fixed[5]-1, .before = before };
     child.address = zt_hdf5_take_address(&in);
+    child.last = before = zt_hdf5_take_length(&in);
     group_push(w, child);
   }
   return h->err->rc;
 }
 
-/* A symbol's name: NUL-terminated in the local heap. Names ascend in a node: *last is the one
-** before. */
+/* A symbol. Names ascend: *last is the one before. */
 static int group_symbol(group_walk *w, zt_hdf5_in *in, const char **last){
   const uint64_t at = zt_hdf5_take_length(in), address = zt_hdf5_take_address(in);
   const unsigned kind = (unsigned)zt_hdf5_take(in, 4);
-  const uint8_t *name = at<w->heap.n ? w->heap.p+at : NULL, *end;
+  const char *name = group_name(w, at);
   zt_hdf5_skip(in, 4+16);
-  end = name ? memchr(name, 0, w->heap.n-(size_t)at) : NULL;
-  if( !end ) return zt_break(w->h->err, "HD5", "a name beyond the end of the local heap");
-  if( *last && strcmp(*last, (const char*)name)>=0 ){
-    return zt_break(w->h->err, "HD5", "name '%s' in a node of symbols behind '%s'",
-                    (const char*)name, *last);
+  if( !name ) return w->h->err->rc;
+  if( kind>GROUP_SOFT ) return zt_break(w->h->err, "HD5", "a symbol of unknown kind %u", kind);
+  if( strcmp(*last, name)>=0 ){
+    return zt_break(w->h->err, "HD5", "name '%s' in a node of symbols behind '%s'", name, *last);
   }
-  *last = (const char*)name;
+  *last = name;
   if( kind==GROUP_SOFT ) return SQLITE_OK;
-  return group_add(w->h, (zt_text){ (const char*)name, (size_t)(end-name) }, address);
+  return group_add(w->h, (zt_text){ name, strlen(name) }, address);
 }
 
 static int group_symbols(group_walk *w, group_node node){
   zt_hdf5 *h = w->h;
   uint8_t fixed[8] = { 0 };
-  const char *last = NULL;
+  const char *last = group_name(w, node.before), *end = last ? group_name(w, node.last) : NULL;
   uint64_t n;
   zt_hdf5_in in;
+  if( !end ) return h->err->rc;
   if( zt_hdf5_copy(h, node.address, fixed, 8)
    || zt_hdf5_check_head(h, fixed, "SNOD", 1, node.address, "HD5") ) return h->err->rc;
+  if( fixed[4]==0 ) return group_fail(h, "a node of symbols of version 0", node.address);
   n = zt_le16(fixed+6);
-  if( zt_hdf5_read(h, node.address+8, n*(h->length_size+h->offset_size+24), &w->bytes) ){
+  if( zt_hdf5_read(h, node.address+8, n*(h->length_size+h->offset_size+24), &w->bytes)
+   || zt_hdf5_check_room(h, node.address, n, h->symbols,
+                         8+h->symbols*(h->length_size+h->offset_size+(uint64_t)24), "HD5") ){
     return h->err->rc;
   }
   in = zt_hdf5_in_of(h, (zt_span){ w->bytes.p, w->bytes.n });
   for(uint64_t i=0; i<n && !h->err->rc; i++) group_symbol(w, &in, &last);
+  if( !h->err->rc && n>0 && strcmp(last, end)>0 ){
+    return zt_break(h->err, "HD5", "name '%s' in a node of symbols up to '%s'", last, end);
+  }
   return h->err->rc;
 }
 

@@ -12,6 +12,10 @@
 #define HEADER_TIMES 0x20            /* Flags of version 2 */
 #define HEADER_PHASES 0x10
 #define HEADER_ORDER 0x04
+#define HEADER_NEVER_SHARED 0x04     /* Flags of a message */
+#define HEADER_REFUSE_UNKNOWN 0x08   /* Whoever does not know it may not write the file, */
+#define HEADER_MARK_UNKNOWN 0x10     /* or sets the next flag */
+#define HEADER_WAS_UNKNOWN 0x20
 
 /* A block. The first one is where the header is. */
 typedef struct header_block {
@@ -62,6 +66,13 @@ static int header_add(header_reader *r, zt_hdf5_message m){
   return SQLITE_OK;
 }
 
+/* True for flags that a message cannot have together. */
+static bool header_contradicts(uint8_t flags){
+  const bool was_unknown = (flags & HEADER_WAS_UNKNOWN)!=0;
+  return ((flags & ZT_HDF5_SHARED) && (flags & HEADER_NEVER_SHARED))
+      || (was_unknown && ((flags & HEADER_REFUSE_UNKNOWN) || !(flags & HEADER_MARK_UNKNOWN)));
+}
+
 /* Read the messages between two positions of the header's bytes; the first is at `address`. A
 ** shorter rest than a message's head is a gap. */
 static int header_messages(header_reader *r, size_t from, size_t to, uint64_t address){
@@ -75,6 +86,8 @@ static int header_messages(header_reader *r, size_t from, size_t to, uint64_t ad
       .flags = old ? p[4] : p[3], .at = (uint32_t)(at+head), .address = address+(at-from)+head
     };
     if( m.n>to-at-head ) return header_fail(r, "a message that goes beyond its block");
+    if( header_contradicts(m.flags) ) return header_fail(r, "flags that exclude each other");
+    if( old && m.n%8 ) return header_fail(r, "a message of a length that is no multiple of 8");
     at += head+m.n;
     if( header_add(r, m) ) return r->h->err->rc;
   }
@@ -96,7 +109,7 @@ static int header_begin_old(header_reader *r, uint64_t address, const uint8_t *h
   size_t from;
   const uint32_t n = zt_le32(head+8);
   /* As in libhdf5, no other number of messages is checked: old releases wrote wrong ones */
-  if( zt_le16(head+2)==0 && n>0 ) return header_fail(r, "a header of no messages in a block");
+  if( zt_le16(head+2)==0 ) return header_fail(r, "a header of no messages");
   if( header_append(r, address+16, n, &from) ) return r->h->err->rc;
   return header_messages(r, from, r->out->bytes.n, address+16);
 }

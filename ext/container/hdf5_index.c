@@ -11,6 +11,7 @@
 
 #define INDEX_LEVELS 64             /* Of a B-tree of version 1 */
 #define INDEX_ARRAY_BITS 63         /* Of the number of an array's entries */
+#define INDEX_KEY(rank) (8+8*((size_t)(rank)+1))   /* Bytes of a B-tree's key */
 #define INDEX_HEAD 6                /* Signature, version and client of an array's blocks */
 enum { INDEX_TREE, INDEX_SINGLE, INDEX_IMPLICIT, INDEX_FIXED, INDEX_EXTENSIBLE, INDEX_TREE2 };
 
@@ -110,11 +111,14 @@ static int index_sort(index_reader *r){
 typedef struct index_node {
   uint64_t address;
   unsigned level;                    /* INDEX_LEVELS: any, the root's */
+  size_t bounds;                     /* Place of the keys before and behind it, in the node above;
+                                     ** of the root there are none */
 } index_node;
 
 typedef struct index_todo {
   index_node *a;                    /* Owned */
   size_t n, room;
+  zt_hdf5_block bounds;             /* Coordinates, two by two; those of the last node are last */
 } index_todo;
 
 static int index_push(index_reader *r, index_todo *todo, index_node node){
@@ -142,39 +146,70 @@ static int index_take_key(index_reader *r, zt_hdf5_in *in, index_key *out){
     whole = whole && out->at[d]%c->chunk[d]==0;
     out->at[d] /= c->chunk[d];
   }
-  zt_hdf5_skip(in, 8);
+  whole = whole && zt_hdf5_take(in, 8)%c->width==0;
   return whole ? SQLITE_OK
        : zt_break(r->h->err, "HD14", "a chunk that does not begin in the grid");
 }
 
-/* True unless b is before a, row by row. */
-static bool index_ascends(const index_reader *r, const index_key *a, const index_key *b){
+/* Compare coordinates, row by row: less than 0 if a is before b. */
+static int index_order(const index_reader *r, const uint64_t *a, const uint64_t *b){
   uint32_t d = 0;
-  while( d<r->chunks->rank && a->at[d]==b->at[d] ) d++;
-  return d==r->chunks->rank || a->at[d]<b->at[d];
+  while( d<r->chunks->rank && a[d]==b[d] ) d++;
+  return d==r->chunks->rank ? 0 : a[d]<b[d] ? -1 : 1;
+}
+
+/* Push a child between two keys. */
+static int index_push_child(index_reader *r, index_todo *todo, index_node child,
+                            const index_key *before, const index_key *behind){
+  const size_t n = r->chunks->rank*sizeof(uint64_t);
+  child.bounds = todo->bounds.n;
+  if( zt_hdf5_put(r->h, before->at, n, &todo->bounds)
+   || zt_hdf5_put(r->h, behind->at, n, &todo->bounds) ) return r->h->err->rc;
+  return index_push(r, todo, child);
+}
+
+/* The keys of a node's chunks are between its bounds, which are dropped. */
+static int index_check_bounds(index_reader *r, index_todo *todo, index_node node,
+                              const index_key *first, const index_key *last){
+  const size_t n = r->chunks->rank*sizeof(uint64_t);
+  uint64_t before[ZT_CHUNKS_RANK], behind[ZT_CHUNKS_RANK];
+  if( node.level==INDEX_LEVELS ) return SQLITE_OK;
+  memcpy(before, todo->bounds.p+node.bounds, n);
+  memcpy(behind, todo->bounds.p+node.bounds+n, n);
+  todo->bounds.n = node.bounds;
+  /* The key behind all chunks is that of the last one, but in its elements */
+  if( index_order(r, before, first->at)<=0 && index_order(r, last->at, behind)<=0 ){
+    return SQLITE_OK;
+  }
+  return index_fail(r->h, "keys beyond those of the node above", node.address);
 }
 
 /* The keys and children of a node in turn. Keys ascend; the last one is behind all chunks. */
-static int index_node_entries(index_reader *r, index_todo *todo, unsigned level, uint64_t n,
-                              uint64_t address){
-  zt_hdf5_in in = zt_hdf5_in_of(r->h, (zt_span){ r->bytes.p, r->bytes.n });
+static int index_node_entries(index_reader *r, index_todo *todo, index_node node, unsigned level,
+                              uint64_t n){
+  zt_hdf5_in in = zt_hdf5_in_of(r->h, (zt_span){ r->bytes.p, r->bytes.n }), last = in;
+  const size_t entry = (r->bytes.n-INDEX_KEY(r->chunks->rank))/(n ? n : 1);
   index_key key, next;
-  index_take_key(r, &in, &key);
+  if( n==0 || index_take_key(r, &in, &key) ) return r->h->err->rc;
+  zt_hdf5_skip(&last, (n-1)*entry);
+  if( index_take_key(r, &last, &next) || index_check_bounds(r, todo, node, &key, &next) ){
+    return r->h->err->rc;
+  }
   for(uint64_t i=0; i<n && !r->h->err->rc; i++, key=next){
     const uint64_t child = zt_hdf5_take_address(&in);
     if( index_take_key(r, &in, &next) ) break;
-    if( i+1<n && !index_ascends(r, &key, &next) ){
-      return index_fail(r->h, "keys that do not ascend in the node", address);
+    if( index_order(r, key.at, next.at)>0 ){
+      return index_fail(r->h, "keys that do not ascend in the node", node.address);
     }
     if( level==0 ) index_add(r, key.at, child, key.size, key.skipped);
-    else index_push(r, todo, (index_node){ child, level-1 });
+    else index_push_child(r, todo, (index_node){ .address = child, .level = level-1 }, &key, &next);
   }
   return r->h->err->rc;
 }
 
 static int index_node_read(index_reader *r, index_todo *todo, index_node node){
   zt_hdf5 *h = r->h;
-  const size_t key = 8+8*((size_t)r->chunks->rank+1);
+  const size_t key = INDEX_KEY(r->chunks->rank);
   uint8_t head[8] = { 0 };
   unsigned level;
   uint64_t n;
@@ -185,17 +220,20 @@ static int index_node_read(index_reader *r, index_todo *todo, index_node node){
    || (node.level!=INDEX_LEVELS && level!=node.level) ){
     return index_fail(h, "no node of a B-tree of chunks", node.address);
   }
-  if( zt_hdf5_read(h, node.address+8+2*h->offset_size, n*(key+h->offset_size)+key, &r->bytes) ){
+  if( zt_hdf5_read(h, node.address+8+2*h->offset_size, n*(key+h->offset_size)+key, &r->bytes)
+   || zt_hdf5_check_room(h, node.address, n, h->chunks,
+                         8+2*h->offset_size+h->chunks*(uint64_t)(key+h->offset_size)+key, "HD14") ){
     return h->err->rc;
   }
-  return index_node_entries(r, todo, level, n, node.address);
+  return index_node_entries(r, todo, node, level, n);
 }
 
 static int index_tree(index_reader *r){
-  index_todo todo = { NULL, 0, 0 };
-  index_push(r, &todo, (index_node){ r->index->address, INDEX_LEVELS });
+  index_todo todo = { .a = NULL };
+  index_push(r, &todo, (index_node){ .address = r->index->address, .level = INDEX_LEVELS });
   while( todo.n>0 && !r->h->err->rc ) index_node_read(r, &todo, todo.a[--todo.n]);
   sqlite3_free(todo.a);
+  zt_hdf5_block_clear(&todo.bounds);
   return r->h->err->rc;
 }
 

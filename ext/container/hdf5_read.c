@@ -58,12 +58,15 @@ unsigned zt_hdf5_width(uint64_t most){
 
 /* --- Bytes --- */
 
+/* HD3 */
+static int read_fail_range(zt_hdf5 *h, uint64_t address, uint64_t n){
+  return zt_break(h->err, "HD3", "%llu bytes at address %llu go beyond the end of the file",
+                  (unsigned long long)n, (unsigned long long)address);
+}
+
 /* HD3, and HD16: a small file does not make much work. */
 static int read_check(zt_hdf5 *h, uint64_t address, uint64_t n){
-  if( !zt_claim(h->size, address, n) ){
-    return zt_break(h->err, "HD3", "%llu bytes at address %llu go beyond the end of the file",
-                    (unsigned long long)n, (unsigned long long)address);
-  }
+  if( !zt_claim(h->size, address, n) ) return read_fail_range(h, address, n);
   if( n>h->work ){
     return zt_break(h->err, "HD16", "the metadata lead to the same bytes again and again");
   }
@@ -214,6 +217,16 @@ int zt_hdf5_check_head(zt_hdf5 *h, const uint8_t *p, const char *signature, unsi
   if( p[4]<=version ) return SQLITE_OK;
   return zt_break(h->err, rule, "'%s' of version %llu at address %llu", signature,
                   (unsigned long long)p[4], (unsigned long long)address);
+}
+
+int zt_hdf5_check_room(zt_hdf5 *h, uint64_t address, uint64_t n, unsigned most, uint64_t bytes,
+                       const char *rule){
+  if( most==0 ) return SQLITE_OK;
+  if( n>most ){
+    return zt_break(h->err, rule, "a node of %llu entries at address %llu, which has room for %u",
+                    (unsigned long long)n, (unsigned long long)address, most);
+  }
+  return zt_claim(h->size, address, bytes) ? SQLITE_OK : read_fail_range(h, address, bytes);
 }
 
 /* --- Sets of addresses --- */

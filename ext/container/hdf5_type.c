@@ -14,11 +14,13 @@ static int type_fail(zt_hdf5 *h, const char *fault){
 
 /* --- Numbers --- */
 
-static void type_read_integer(zt_hdf5_in *in, zt_hdf5_type *out){
+/* False if its bits do not lie in its bytes. */
+static bool type_read_integer(zt_hdf5_in *in, zt_hdf5_type *out){
   out->big = (out->bits & 1)!=0;
   out->is_signed = out->class==ZT_HDF5_INTEGER && (out->bits & 8)!=0;
   out->offset = (unsigned)zt_hdf5_take(in, 2);
   out->precision = (unsigned)zt_hdf5_take(in, 2);
+  return out->offset+out->precision<=8*(uint64_t)out->size;
 }
 
 typedef struct type_float {
@@ -174,7 +176,9 @@ static int type_read_complex(zt_hdf5 *h, zt_hdf5_in *in, int depth, zt_hdf5_type
 static int type_read_class(zt_hdf5 *h, zt_hdf5_in *in, int depth, zt_hdf5_type *out){
   zt_hdf5_type base;
   switch( out->class ){
-    case ZT_HDF5_INTEGER: case ZT_HDF5_BITS: type_read_integer(in, out); break;
+    case ZT_HDF5_INTEGER: case ZT_HDF5_BITS:
+      if( type_read_integer(in, out) || in->cut ) break;
+      return type_fail(h, "an integer of bits that it does not have");
     case ZT_HDF5_FLOAT: type_read_float(in, out); break;
     case ZT_HDF5_TIME: zt_hdf5_skip(in, 2); break;
     case ZT_HDF5_TEXT: case ZT_HDF5_REFERENCE: break;

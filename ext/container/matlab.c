@@ -30,14 +30,16 @@
 **   ML1  the header is complete, of version 0x0100 and of a known byte order
 **   ML2  an element lies within what it is in
 **   ML3  elements have the types that belong in their places
-**   ML4  a compressed element is a zlib stream that holds its matrix, and nothing else. The checksum
-**        of one array is checked where its numbers are read
+**   ML4  a compressed element is a zlib stream that holds its matrix, and nothing else. The
+**        checksum of one array is checked where its numbers are read
 **   ML5  names are UTF-8, and without U+0000
 **   ML6  matrices are nested at most MATLAB_DEPTH_MAX deep
 **   ML7  a matrix has room for its cells or fields
 **   ML8  the length of a field's name is positive, and divides the length of all
 **   ML9  paths, texts and records take at most MATLAB_SPARE plus MATLAB_TIMES the file's size
 **   ML10 a part has whole numbers
+**   ML14 a matrix is of one of these classes, and the numbers of a text are its characters: else it
+**        is an attribute, with a note
 **
 ** Arrays of numbers are objects, in the order of the file. Texts are attributes; so are empty
 ** structs and cells, functions and objects of classes. Functions and opaque objects are not
@@ -87,6 +89,9 @@ const zt_rule zt_rules_matlab[] = {
   ZT_ERROR("ML13", "matlab-triplets",
            "rows and columns of a sparse matrix are integers from 1 on (MATLAB 4)",
            MATLAB_SPEC_4),
+  ZT_WARNING("ML14", "matlab-class",
+             "a matrix is of a known class, and a text is as long as its dimensions say (MATLAB)",
+             MATLAB_SPEC("array")),
   ZT_RULES_END
 };
 
@@ -136,7 +141,7 @@ static char *matlab_read_text(zt_matlab_scan *s, uint64_t end, const char *what,
   zt_matlab_tag tag;
   char *z;
   if( !zt_matlab_next(&s->in, end, &tag) ) return NULL;
-  if( zt_matlab_width(tag.type)!=1 && tag.type!=16 && tag.size ){
+  if( zt_matlab_width(tag.type)!=1 && tag.type!=16 ){
     matlab_fail_type(s, &tag, what);
     return NULL;
   }
@@ -392,7 +397,8 @@ static bool matlab_content(zt_matlab_scan *s, const zt_matlab_head *m, int depth
     default:
       if( matlab_is_array(m) ) return matlab_numeric(s, m);
       sqlite3_snprintf(sizeof(unknown), unknown, "class %u", m->class);
-      return zt_matlab_add_opaque(s, unknown, strlen(unknown));
+      return zt_matlab_note(s, "is of an unknown class")
+          && zt_matlab_add_opaque(s, unknown, strlen(unknown));
   }
 }
 

@@ -81,6 +81,7 @@ bool zt_matlab_add_text(zt_matlab_scan *s, const zt_matlab_head *m);
 bool zt_matlab_add_units(zt_matlab_scan *s, const zt_matlab_head *m, zt_span bytes,
                          const uint32_t *units, size_t n);   /* NULL: the bytes are no text */
 bool zt_matlab_add_opaque(zt_matlab_scan *s, const char *what, size_t n);
+bool zt_matlab_note(zt_matlab_scan *s, const char *what);   /* Of the matrix at the path (ML14) */
 bool zt_matlab_add_empty(zt_matlab_scan *s, zt_cbor_type type);   /* An array, or a map */
 
 /* Add an object at the path, whose parts are described. */

@@ -39,8 +39,8 @@ void zt_matlab_return(zt_matlab_in *in, uint64_t at){
   in->n = 0;   /* The window had compressed bytes */
 }
 
-/* Decode at most n bytes to out. *got is 0 only at the end of the stored bytes or of the stream, and
-** where both go on. */
+/* Decode at most n bytes to out. *got is 0 only at the end of the stored bytes or of the stream,
+** and where the window's bytes are not enough for one. */
 static bool matlab_decode(zt_matlab_in *in, uint8_t *out, size_t n, size_t *got){
   if( in->in.n==0 ){
     const uint64_t remaining = in->length-in->read;

@@ -270,7 +270,8 @@ static bool npy_scan_field(npy_reader *r, int depth, bool named, zt_npy_descr *d
   return npy_expect(r, ')', "a field that does not end");
 }
 
-/* The fields of a structured type, which has a size if all fields have one. */
+/* The fields of a structured type, which has a size if all fields have one, and is unknown if one
+** of them is. */
 static bool npy_scan_fields(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_out *out){
   bool comma = true;
   *d = (zt_npy_descr){ .type = &zt_npy_structured, .sized = true };
@@ -279,6 +280,7 @@ static bool npy_scan_fields(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_o
     zt_npy_descr field;
     if( !comma ) return npy_fail(r, "a comma was expected");
     if( !npy_scan_field(r, depth, true, &field, out) ) return false;
+    if( field.type==&zt_npy_unknown ) d->type = field.type;
     d->sized &= field.sized;
     if( d->sized && !zt_add64(d->bytes, field.bytes, &d->bytes) ) return npy_fail_size(r);
     comma = npy_take(r, ',');

@@ -6,9 +6,9 @@
 **   member  := an array, called NAME or NAME.npy
 **            | anything else, which is skipped
 **
-** As in numpy, a member's first bytes tell an array. So does the suffix .npy: without those bytes the
-** array is damaged. If directory and local header differ, either name tells. Files of macOS, which
-** are called as others are, are none.
+** As in numpy, a member's first bytes tell an array. So does the suffix .npy: without those bytes
+** the array is damaged. If directory and local header differ, either name tells. Files of macOS,
+** which are called as others are, are none.
 **
 **   NZ1  arrays' names are UTF-8, and without U+0000
 **   NZ2  no two arrays have one name

@@ -3,7 +3,7 @@
 ** storages. torch_archive.c and torch_legacy.c know the places of pickles and storages.
 **
 **   PT1  it is no file of torch before 0.1.10, which was a tar archive
-**   PT2, PT3, PT14, PT20: torch_archive.c
+**   PT2, PT3, PT14, PT20, PT21: torch_archive.c
 **   PT15, PT16: torch_legacy.c
 **   PT4, PT6, PT13: torch_tree.c
 **   PT7: torch_values.c
@@ -32,6 +32,9 @@ static const zt_rule pytorch_rules[] = {
            "a file before 1.6 has a list of storages, none of them twice (PyTorch)", ZT_SPEC_TORCH),
   ZT_ERROR("PT20", "torch-pickle-crc", "a deflated pickle has the CRC-32 of its record (PyTorch)",
            ZT_SPEC_ZIP("4.4.7")),
+  ZT_WARNING("PT21", "torch-record-crc",
+             "a record has the CRC-32 that the directory states, if it is not 0 (PyTorch)",
+             ZT_SPEC_ZIP("4.4.7")),
   ZT_ERROR("PT9", "torch-storage", "a tensor's storage is in the file (PyTorch)", ZT_SPEC_TORCH),
   ZT_ERROR("PT10", "torch-stride", "offset and strides are not negative, and fit 64 bits (PyTorch)",
            ZT_SPEC_TORCH),

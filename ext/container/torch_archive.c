@@ -11,6 +11,7 @@
 **   PT9  a storage is a record of the archive
 **   PT14 X/byteorder says little or big
 **   PT20 a deflated pickle has the CRC-32 in the directory
+**   PT21 so has any record: a full check reads them. torch can be told to write none
 **
 ** Storages may be shared. A record's local header is read once.
 */
@@ -296,6 +297,7 @@ static const zt_torch_kinds archive_kind = {
 static int archive_open(torch_archive *a, const zt_head_tail *input){
   zt_builder *b = a->file.b;
   uint64_t places;
+  b->container->member_rule = "PT21";
   if( zt_zip_of(input, &a->zip, b->err) ) return b->err->rc;
   a->file.archive = zt_torch_archive(a->zip);
   a->file.storages = zt_zip_members(a->zip);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include "container/blobs.h"
 #include "container/shard.h"
+#include "container/zip.h"
 #include "core/host.h"
 #include "core/prefetch.h"
 #include "core/window.h"
@@ -17,7 +18,8 @@
 #define CHECK_POLL_STEPS 1024              /* Steps between checks for an interrupt */
 
 typedef enum check_stage {
-  CHECK_VERSION, CHECK_NOTES, CHECK_BLOBS, CHECK_SHARDS, CHECK_OBJECT, CHECK_COMPONENT, CHECK_TENSOR, CHECK_END
+  CHECK_VERSION, CHECK_NOTES, CHECK_BLOBS, CHECK_SHARDS, CHECK_MEMBERS,
+  CHECK_OBJECT, CHECK_COMPONENT, CHECK_TENSOR, CHECK_END
 } check_stage;
 
 typedef struct check_part {
@@ -39,7 +41,8 @@ struct zt_check {
   check_stage stage;
   uint64_t steps;
   zt_blobs blobs;
-  uint32_t iNote, iShard, iObject, iComponent;  /* The next ones */
+  struct zt_zip *zip;                /* In the stage CHECK_MEMBERS; owned */
+  uint32_t iNote, iShard, iMember, iObject, iComponent;  /* The next ones */
   uint32_t end;                      /* The last object's index + 1 */
   bool changed;                      /* The file was replaced: the check ends */
   zt_prefetch prefetch;              /* Objects after the current part, numbered by index */
@@ -76,6 +79,7 @@ void zt_check_close(zt_check *check){
   if( check->part ) check_part_drop(&check->part->job);
   for(; check->iFound<check->nFound; check->iFound++) zt_error_clear(&check->found[check->iFound]);
   zt_blobs_clear(&check->blobs);
+  zt_zip_close(check->zip);
   zt_window_free(check->window);
   sqlite3_free(check);
 }
@@ -243,7 +247,7 @@ static int check_step_shard(zt_check *c, zt_error *err){
   const char *status = NULL;
   zt_shard shard;
   if( !c->full || c->iShard==zt_container_shards(c->container) ){
-    c->stage = CHECK_OBJECT;
+    c->stage = CHECK_MEMBERS;
     return check_judge(c, err);
   }
   zt_container_shard(c->container, c->iShard++, &shard);
@@ -264,6 +268,55 @@ static int check_step_shard(zt_check *c, zt_error *err){
   }
   zt_source_close(p.source);
   return check_judge(c, err);
+}
+
+/* A member that can be found and decoded, and states a CRC-32, must have it. What hinders to read
+** one is reported of the tensors in it. */
+static int check_member(zt_check *c, const zt_zip_member *m, zt_error *err){
+  char room[ZT_ZIP_ENCODING_MAX], digest[sizeof("crc32:00000000")];
+  zt_component all = {
+    .length = m->stored, .decoded_length = m->size, .digests = ZT_DIGEST_CRC32,
+    .rules = ZT_RULE_DIGEST_OF_DECODED
+  };
+  const zt_payload p = {
+    .source = c->source, .object = &c->object, .component = &all, .budget = &c->budget
+  };
+  zt_error *e = check_report(c, NULL);
+  const char *status = NULL;
+  size_t got;
+  all.encoding = zt_zip_encoding(m->method, room, &all.codec);
+  all.has_decoded_length = all.codec!=ZT_CODEC_RAW;
+  sqlite3_snprintf(sizeof(digest), digest, "crc32:%08x", m->crc);
+  all.digest = (zt_text){ digest, sizeof(digest)-1 };
+  if( m->crc && all.codec!=ZT_CODEC_UNKNOWN
+   && zt_zip_locate(c->zip, c->source, m, &all.offset, NULL, 0, &got, e)==SQLITE_OK ){
+    zt_content_digest(&p, &status, e);
+  }
+  if( zt_error_is_of_file(e) && e->rule ) zt_error_clear(e);
+  if( status && strcmp(status, "mismatch")==0 ){
+    zt_break(e, zt_container_member_rule(c->container), "member '%.*s' does not have the digest"
+             " '%s' of the archive's directory", zt_shown(m->name), m->name.z, digest);
+  }
+  return check_judge(c, err);
+}
+
+static int check_step_member(zt_check *c, zt_error *err){
+  zt_zip_member member;
+  if( !c->full || !zt_container_member_rule(c->container) ){
+    c->stage = CHECK_OBJECT;
+    return SQLITE_OK;
+  }
+  if( !c->zip ){
+    zt_error *e = check_report(c, NULL);
+    if( zt_zip_open(c->source, &c->limits.interrupt, &c->zip, e) ) c->stage = CHECK_OBJECT;
+    return check_judge(c, err);
+  }
+  if( c->iMember==zt_zip_members(c->zip) ){
+    c->stage = CHECK_OBJECT;
+    return SQLITE_OK;
+  }
+  zt_zip_member_at(c->zip, c->iMember++, &member);
+  return check_member(c, &member, err);
 }
 
 /* --- Components --- */
@@ -513,6 +566,7 @@ static int check_step(zt_check *c, zt_error *err){
     case CHECK_NOTES:     return check_step_note(c, err);
     case CHECK_BLOBS:     return check_step_blob(c, err);
     case CHECK_SHARDS:    return check_step_shard(c, err);
+    case CHECK_MEMBERS:   return check_step_member(c, err);
     case CHECK_OBJECT:    return check_step_object(c);
     case CHECK_COMPONENT: return check_step_component(c, err);
     case CHECK_TENSOR:    return check_step_tensor(c, err);

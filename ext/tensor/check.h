@@ -9,7 +9,7 @@
 **   W3   components share all of their bytes, or none
 **   W4   no more bytes in one place belong to no component than alignment needs
 **   W5   a component has a digest
-**   W6   its algorithm is known: in zTensor 2 an error (Z16)
+**   W6   its algorithm is known; where the driver knows all that there may be, else an error
 **   W7   and its digits are as many as that has: else an error
 **   W8   and the bytes have that digest, stored or decoded: else an error
 **   W9   a boolean is 0 or 1

@@ -1,8 +1,10 @@
 """Chunked datasets of HDF5: slices, edges, fill values and threads, against arrays that are cut in chunks here."""
+import io
 import itertools
 import os
 import struct
 import sys
+import zipfile
 import zlib
 
 import numpy
@@ -28,7 +30,8 @@ def pieces(array, chunk):
 
 def leaf(rank, chunks):
     keys = b"".join(struct.pack(f"<II{rank + 1}QQ", size, 0, *at, 0, address) for at, size, address in chunks)
-    return struct.pack("<4sBBHQQ", b"TREE", 1, 0, len(chunks), hdf5.NONE, hdf5.NONE) + keys + bytes(8 + 8 * (rank + 1))
+    end = struct.pack(f"<8x{rank + 1}Q", *chunks[-1][0], 0) if chunks else bytes(8 + 8 * (rank + 1))
+    return struct.pack("<4sBBHQQ", b"TREE", 1, 0, len(chunks), hdf5.NONE, hdf5.NONE) + keys + end
 
 
 def file_of(array, chunk, deflated=True, absent=(), broken=(), fill=None):
@@ -315,3 +318,56 @@ def test_chunks_at_the_edge_may_be_unfiltered(db, plain):
     layout = hdf5.message(hdf5.LAYOUT, struct.pack("<BBBBB3BBBQ", 4, 2, int(plain), 3, 1, 2, 4, 4, 3, 10, fixed_array(f, chunks, True)))
     data = hdf5.beside(layout, hdf5.filters(1), shape=(5, 6), file=f)
     assert value(db, "SELECT zt_dense(?, 'w')", data) == array.tobytes()
+
+
+def test_a_node_of_chunks_lies_in_the_file(db):
+    """The superblock of version 1 says how many chunks a node has room for."""
+    file = bytearray((ROOT / "tests/formats/hdf5/golden/btree.h5").read_bytes())
+    struct.pack_into("<H", file, 24, 1000)
+    found = rows(db, "SELECT DISTINCT rule FROM zt_check(?) WHERE message LIKE '%go beyond the end of the file'", bytes(file))
+    assert found == [("hdf5-address",)]
+
+
+def test_the_keys_of_a_groups_tree_fit_each_other(db):
+    """The second key of a node above others becomes its first: the child between them has names behind it."""
+    file = bytearray((ROOT / "tests/formats/hdf5/golden/btree.h5").read_bytes())
+    at = next(at for at in range(len(file)) if file[at:at + 6] == b"TREE\0\1")
+    file[at + 40:at + 48] = file[at + 24:at + 32]
+    assert "a node's keys beyond those of the node above" in message(db, "SELECT * FROM zt_objects(?)", bytes(file))
+
+
+def test_the_coordinate_in_an_element_is_whole(db):
+    keys = struct.pack("<IIQQQ", 16, 0, 0, 2, 48) + bytes(24)
+    f = hdf5.File()
+    at = f.put(struct.pack("<4sBBHQQ", b"TREE", 1, 0, 1, hdf5.NONE, hdf5.NONE) + keys)
+    assert "a chunk that does not begin in the grid" in message(db, "SELECT zt_dense(?, 'w')", hdf5.beside(hdf5.chunked(at, 4, 4), file=f))
+
+
+def test_an_integer_has_its_bits(db):
+    wide = hdf5.type_of(0, 4, struct.pack("<HH", 8, 32))
+    assert "an integer of bits that it does not have" in message(db, "SELECT zt_dense(?, 'w')", hdf5.beside(hdf5.contiguous(48, 16), type=wide))
+
+
+def unreadable(count, *more):
+    """A file of two datasets, of which the second has attributes whose text is nowhere."""
+    f = hdf5.File()
+    text = struct.pack("<IQI", 4, f.put(bytes(64)), 1)
+    w = f.dataset(hdf5.contiguous(f.put(hdf5.DATA), 16), *(hdf5.attribute(f"a{i}", hdf5.TEXT, text) for i in range(count)))
+    return f.end(hdf5.link("b", f.plain()), hdf5.link("w", w), hdf5.attribute("root", hdf5.TEXT, text))
+
+
+def test_faults_of_attributes_are_findings(db):
+    """As they are in an archive, with the name that the dataset has there."""
+    there = "no 'GCOL' at address 48"
+    of_file, of_dataset = (f"attribute 'root': {there}",), (f"attribute 'a0': {there}",)
+    sql = "SELECT severity, object, component, rule, message FROM zt_check(?, 'quick')"
+    assert rows(db, sql, unreadable(1)) == [("error", object, None, "hdf5-global-heap", text) for object, (text,) in ((None, of_file), ("w", of_dataset))]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("v.h5", unreadable(0))
+        archive.writestr("x.h5", unreadable(1))
+    assert rows(db, "SELECT object, message FROM zt_check(?, 'quick')", packed.getvalue()) == [(None, *of_file), (None, *of_file), ("x.h5/w", *of_dataset)]
+
+
+def test_faults_of_attributes_are_bounded(db):
+    assert value(db, "SELECT count(*) FROM zt_check(?, 'quick')", unreadable(100)) == 64

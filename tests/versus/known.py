@@ -3,8 +3,12 @@ import re
 
 # (format, outcome, class of the message or of the difference, why it is right)
 KNOWN = [
-    ("npz", "only we accept", r"magic string|Bad CRC|EOF: reading magic", "a member whose first bytes are no array's is not listed: numpy opens the "
-     "archive, and fails where that member is asked for"),
+    ("matlab", "only we accept", r"local variable X referenced|does not appear to be char type|buffer is too small", "a matrix of an unknown class, or a "
+     "text that is none, is an attribute that is not understood, and a warning"),
+    ("matlab", "only we accept", r"negative dimensions are not allowed", "a text without a shape is an attribute, and a warning"),
+    ("matlab", "only we accept", r"Expecting miINTN", "a name of unsigned bytes is read as one of signed bytes"),
+    ("matlab", "only we accept", r"it died with status", "scipy crashes"),
+    ("npz", "only we accept", r"magic string|EOF: reading magic", "a member without numpy's magic number, and without .npy in both of its names, is no array"),
 ]
 
 

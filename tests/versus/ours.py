@@ -47,12 +47,12 @@ def values(db, path, name, quantized):
 
 
 def parts(db, path):
-    """{object: {role: [dtype, type, sha256]}}; bytes that cannot be had are null."""
+    """{object: {role: [dtype, type, sha256, why there are no bytes]}}"""
     found = {}
     for name, role, dtype, type in support.rows(db, "SELECT object, component, dtype, type FROM zt_components(?)", path):
         entry = {"bytes": None}
         attempt(entry, "bytes", lambda: sha256(support.value(db, "SELECT zt_blob(?, ?, ?)", path, name, role)))
-        found.setdefault(name, {})[role] = [dtype, type, entry["bytes"] or entry["no"]]
+        found.setdefault(name, {})[role] = [dtype, type, entry["bytes"], entry.get("no")]
     return found
 
 
@@ -71,7 +71,8 @@ def facts(db, path, name, format, type, shape):
 
 
 def of_ztensor(db, path, own, name, format, shape):
-    found, dense = {"format": format, "shape": json.loads(shape), "parts": own}, {}
+    found, dense = {"format": format, "shape": json.loads(shape), "parts": {role: part[:3] for role, part in own.items()}}, {}
+    found.update({"no": part[3] for part in own.values() if part[3]})
     attempt(dense, "values", lambda: values(db, path, name, False))
     return {**found, **({"without": dense["no"]} if "no" in dense else {})}
 

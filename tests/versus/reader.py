@@ -34,9 +34,10 @@ def of_record(read, **options):
 
 
 def of_ztensor(read):
+    """A dimension of 2^63 and more is a negative number in Python."""
     def found(path):
         objects = read(path)["objects"]
-        return {name: {"format": LAYOUT.sub(r"\1", o["layout"]), "shape": list(o["shape"]), "parts": {role: short(part) for role, part in o["components"].items()}}
+        return {name: {"format": LAYOUT.sub(r"\1", o["layout"]), "shape": [n % (1 << 64) for n in o["shape"]], "parts": {role: short(part) for role, part in o["components"].items()}}
                 for name, o in objects.items()}, len(objects)
     return found
 

@@ -86,6 +86,8 @@ def differences(own, theirs, skipped):
     for name in sorted(theirs.keys() | own.keys()):
         if name in skipped or name in again:
             continue
+        if name not in theirs and "without" in own[name]:    # Some leave out what they do not know
+            continue
         if name not in own or name not in theirs:
             found.append(f"only {'the library has' if name in theirs else 'we have'} object {name!r}")
             continue
@@ -100,9 +102,9 @@ def refusals(own, theirs):
     found = {object or "": f"{rule}: {message}" for object, rule, message in own["findings"]}
     for name, facts in own["objects"].items():
         other = theirs.get(name, {})
-        if "no" in facts and (not theirs or other.get("bytes")):
+        if "no" in facts and (not theirs or other.get("bytes") or other.get("parts")):
             found.setdefault(name, facts["no"])
-        if "without" in facts and (not theirs or other.get("type") or other.get("f32")):
+        if "without" in facts and (not theirs or other.get("type") or other.get("f32") or other.get("parts")):
             found.setdefault(name, facts["without"])
     return found
 

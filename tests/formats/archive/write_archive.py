@@ -146,6 +146,10 @@ def cases():
     yield unread("member-cut", "O1", "header-length", said, "a tensor file that is cut", Member("x.safetensors", cut), len(cut))
     yield "member-cut-alone", archive(Member("x.safetensors", cut)), "open_error", "O1", "header-length", f"member 'x.safetensors': {said}", "the one tensor file is cut"
     yield "no-tensors", archive(Member("config.json", b"{}"), Member("x.safetensors", b"no safetensors")), "open_error", "NZ3", "npz-empty", "a zip archive in which no member is a tensor file of a known format", "a member that is called like a tensor file"
+    for name, member in (("", Member("x.safetensors", W, crc=1)), ("-other", Member("readme.txt", b"text", DEFLATE, crc=1))):
+        yield (f"ok-crc{name}", archive(member, Member("y.safetensors", V)), "ok", "AR10", "archive-crc",
+               f"member '{member.name.decode()}' does not have the digest 'crc32:00000001' of the archive's directory", "a wrong CRC-32", {"level": "full"})
+    yield "ok-crc-0", archive(Member("x.safetensors", W, crc=0), Member("y.safetensors", V)), "ok", None, None, None, "a CRC-32 of 0"
     yield "ok-dotdot", archive(Member("../../x.safetensors", W), Member("y.safetensors", V)), "ok", None, None, None, "a path that leaves the archive"
     yield "ok-others", archive(Member("folder/", b""), Member("x", W), Member("model_index.json", b"{}"), Member("secret.txt", b"text", flags=1),
                                Member("config.json", b"{}", DEFLATE), Member("empty.safetensors", b""), Member("y.safetensors", b"none")), "ok", None, None, None, "members that are no tensor files"

@@ -98,10 +98,10 @@ def attribute(name, type, data, shape=(), version=3):
     return message(ATTRIBUTE, struct.pack("<BBHHHB", version, 0, len(name), len(type), len(s), 0) + name + type + s + data)
 
 
-def tree(*chunks, rank=1, level=0, end=0):
-    """A leaf of a B-tree of chunks: (coordinates, size, mask, address). end: the first coordinate of the last key."""
+def tree(*chunks, rank=1, level=0, end=None):
+    """A leaf of a B-tree of chunks: (coordinates, size, mask, address). end: the coordinates of the last key, which are those of the last chunk."""
     keys = b"".join(struct.pack(f"<II{rank + 1}QQ", size, mask, *at, 0, address) for at, size, mask, address in chunks)
-    return struct.pack("<4sBBHQQ", b"TREE", 1, level, len(chunks), NONE, NONE) + keys + bytes(8) + struct.pack(f"<{rank + 1}Q", end, *[0] * rank)
+    return struct.pack("<4sBBHQQ", b"TREE", 1, level, len(chunks), NONE, NONE) + keys + bytes(8) + struct.pack(f"<{rank + 1}Q", *(chunks[-1][0] if end is None else end), 0)
 
 
 class File:
@@ -140,7 +140,7 @@ def beside(*more, shape=(4,), type=F32, file=None):
     return f.end(link("b", f.plain()), link("w", w))
 
 
-def of_chunks(raw, *more, width=4, size=None, mask=0, chunk=4, shape=(4,), first=0, second=None, end=0):
+def of_chunks(raw, *more, width=4, size=None, mask=0, chunk=4, shape=(4,), first=0, second=None, end=None):
     """A file of a dataset w with a chunk of these stored bytes."""
     f = File()
     chunks = [((first,), len(raw) if size is None else size, mask, f.put(raw))]
@@ -211,16 +211,31 @@ def old_cases():
     superblock = "HD1", "hdf5-superblock"
     for name, offset, data, what in (("parts", 10, b"\1", "a root's table of symbols of version 1"), ("nodes", 18, b"\0\0", "nodes without room"),
                                      ("flags", 20, b"\x08", "a flag that is none"), ("free", 32, quad(0), "a place of free space"),
-                                     ("driver", 48, quad(1 << 40), "a driver's block behind the end")):
+                                     ("driver", 48, quad(1 << 40), "a driver's block behind the end"),
+                                     ("driver-0", 48, quad(0), "a driver's block in the superblock's place")):
         yield refused(f"superblock-{name}", *superblock, "a superblock of unknown form", what, of_userblock(b"\x89HDF", (offset, data)))
     yield refused("superblock-base", *superblock, "it ends before it begins", "an end in front of its base", of_userblock(b"\x89HDF", (24, quad(1 << 40))))
     yield refused("root-past-stated-end", "HD3", "hdf5-address", "12 bytes at address 96 go beyond the end of the file", "a root behind the stated end", of_userblock(b"\x89HDF", (40, quad(512 + 96))))
-    yield refused("header-no-messages", "HD4", "hdf5-header", "a header of no messages in a block", "a header that states no message, and has some", of_userblock(b"\1\0\1\0\1\0\0\0\x18", (2, b"\0\0")))
+    yield refused("header-no-messages", "HD4", "hdf5-header", "a header of no messages", "a header that states no message, and has some", of_userblock(b"\1\0\1\0\1\0\0\0\x18", (2, b"\0\0")))
     group = "HD5", "hdf5-group"
+    yield refused("message-length", "HD4", "hdf5-header", "a message of a length that is no multiple of 8", "a message of 15 bytes", of_userblock(b"\1\0\1\0\1\0\0\0\x18", (18, b"\x0f")))
+    for name, flags, what in (("shared", 6, "a message that is shared, and must not be"), ("unknown", 0x20, "a message that was unknown, and was not to be marked so"),
+                              ("refused", 0x38, "a message that was unknown to a writer, which must know it")):
+        yield refused(f"message-{name}", "HD4", "hdf5-header", "flags that exclude each other", what, File().end(message(ATTRIBUTE, b"", flags)))
+    yield refused("symbols-version-0", *group, "a node of symbols of version 0 at address 1072", "a node of symbols of version 0", of_userblock(b"SNOD", (4, b"\0")))
+    yield refused("symbols-kind", *group, "a symbol of unknown kind 3", "a symbol with a cache of an unknown kind", of_userblock(b"SNOD", (24, b"\3")))
     yield refused("symbols-version", *group, "'SNOD' of version 2 at address 1072", "a node of symbols of version 2", of_userblock(b"SNOD", (4, b"\2")))
     for name, changes, what in (("past-end", [(16, quad(88))], "free space behind the heap's end"), ("odd", [(16, quad(0)), (40, quad(89))], "free space longer than its heap")):
         yield refused(f"heap-free-{name}", *group, "a broken list of free space in a local heap", what, of_userblock(b"HEAP", *changes))
     yield refused("heap-free-loop", *group, "a broken list of free space in a local heap", "free space that leads to itself", of_userblock(b"\1\0\0\0\0\0\0\0\x48\0\0\0\0\0\0\0", (0, quad(16))))
+    yield refused("symbols-room", *group, "a node of 3 entries at address 1072, which has room for 2", "three symbols in the room of two", of_userblock(b"\x89HDF", (16, b"\1\0"), (1078, b"\3")))
+    yield refused("symbols-past-end", "HD3", "hdf5-address", "40008 bytes at address 1072 go beyond the end of the file", "nodes of symbols of 40,008 bytes", of_userblock(b"\x89HDF", (16, b"\xf4\1")))
+    yield refused("tree-past-end", "HD3", "hdf5-address", "16032 bytes at address 136 go beyond the end of the file", "nodes of a B-tree of 16,032 bytes", of_userblock(b"\x89HDF", (18, b"\xf4\1")))
+    yield refused("symbols-before", *group, "name 'w' in a node of symbols behind 'w'", "a name before the tree's key", of_userblock(b"TREE\0", (24, quad(8))))
+    yield refused("symbols-behind", *group, "name 'w' in a node of symbols up to ''", "a name behind the tree's key", of_userblock(b"TREE\0", (40, quad(0))))
+    yield refused("symbols-key", *group, "a name beyond the end of the local heap", "a tree's key behind the heap", of_userblock(b"TREE\0", (40, quad(88))))
+    f = File()
+    yield refused("object-of-nothing", "HD4", "hdf5-header", "'x' is neither a group nor a dataset nor a datatype", "an object with a dataspace alone", f.end(link("x", f.put(header(space(4))))))
     snod = golden("dtypes", b"SNOD")
     at = snod.index(b"SNOD")
     names = [snod[at + 8 + 40 * i:at + 16 + 40 * i] for i in range(2)]
@@ -276,6 +291,10 @@ def header_cases():
 
 def dataset_cases():
     yield faulty("rank-33", "HD10", "hdf5-dataspace", "a dataspace of unknown version, or of more than 32 dimensions", "33 dimensions", beside(contiguous(48, 4), shape=(1,) * 33))
+    most = message(SPACE, struct.pack("<4BQQ", 2, 1, 1, 1, 4, 3))
+    f = File()
+    where = contiguous(f.put(DATA), 16)
+    yield faulty("space-most", "HD10", "hdf5-dataspace", "a dataspace that is larger than its largest shape", "4 elements of at most 3", f.end(link("b", f.plain()), link("w", f.put(header(most, message(TYPE, F32), where)))))
     yield faulty("type-class", "HD11", "hdf5-datatype", "a datatype of unknown class", "class 15", beside(contiguous(48, 16), type=type_of(15, 4)))
     yield faulty("type-without-size", "HD11", "hdf5-datatype", "a datatype of unknown version or without a size", "elements of 0 bytes", beside(contiguous(48, 16), type=type_of(3, 0)))
     gone = "a shared message, and the file has no table of them"
@@ -313,7 +332,13 @@ def dataset_cases():
     yield faulty("chunk-tree-loop", "HD7", "hdf5-loop", f"two ways lead to the node or block at address {at}", "a node that is its own child", beside(chunked(at, 4, 4), file=f))
     yield faulty("chunk-twice", "HD14", "hdf5-chunks", "chunk 0 has two places", "two chunks at one place", of_chunks(DATA, second=0))
     yield faulty("chunk-order", "HD14", "hdf5-chunks", "keys that do not ascend in the node at address 64", "two chunks in another order", of_chunks(DATA, first=4, second=0, shape=(8,)))
-    yield faulty("chunk-last-key", "HD14", "hdf5-chunks", "a chunk that does not begin in the grid", "a last key that is in no chunk's place", of_chunks(DATA, end=5))
+    for name, of_leaf, of_root in (("before", 0, 4), ("behind", 8, 0)):
+        f = File()
+        leaf = f.put(tree(((of_leaf,), 16, 0, f.put(DATA))))
+        root = f.put(tree(((of_root,), 16, 0, leaf), level=1, end=(4,)))
+        yield faulty(f"chunk-{name}-node", "HD14", "hdf5-chunks", f"keys beyond those of the node above at address {leaf}", f"a chunk {name} the keys of its node", beside(chunked(root, 4, 4), shape=(12,), file=f))
+    yield faulty("chunk-end", "HD14", "hdf5-chunks", "keys that do not ascend in the node at address 64", "a last key before the chunk", of_chunks(DATA, first=4, shape=(8,), end=(0,)))
+    yield faulty("chunk-last-key", "HD14", "hdf5-chunks", "a chunk that does not begin in the grid", "a last key that is in no chunk's place", of_chunks(DATA, end=(5,)))
     yield faulty("chunk-past-end", "HD14", "hdf5-chunks", f"a chunk of {0xffffffff} bytes at address 48 goes beyond the end of the file", "a chunk longer than the file", of_chunks(DATA, size=0xffffffff))
     yield faulty("chunk-between", "HD14", "hdf5-chunks", "a chunk that does not begin in the grid", "a chunk from element 1 on", of_chunks(DATA, second=1))
 

@@ -442,6 +442,12 @@ def cases():
     text = w.matrix(CHAR, (1, 4), w.element(U8, b"text"), name="w")
     record = w.matrix(STRUCT, (1, 1), w.fields(["a"]), w.matrix(SINGLE, (2, 2), four), name="w")
     function = w.matrix(FUNCTION, (1, 1), w.matrix(CHAR, (1, 4), w.element(U8, b"text")), name="w")
+    yield "name-empty-type", file(w.element(MATRIX, w.numbers(U32, (SINGLE, 0)) + w.numbers(I32, (2, 2)) + w.element(I32, b"") + four)), *types, f"byte {data + 40}: an element of type 5 and 0 bytes in the place of a name", "an empty name of numbers"
+    noted = "ok", "ML14", "matlab-class"
+    yield "ok-class-99", of_w(four, cls=99), *noted, "'w' is of an unknown class", "a matrix of class 99"
+    yield "ok-text-of-numbers", of_w(w.numbers(F64, (65,)), cls=CHAR, shape=(1, 1)), *noted, "'w' has a text that is none", "a text of doubles"
+    yield "ok-text-negative", of_w(w.element(U8, b"text"), cls=CHAR, shape=(1, -4)), *noted, "'w' has a text shorter than its dimensions", "-4 characters"
+    yield "ok-text-short", of_w(w.element(U8, b"text"), cls=CHAR, shape=(1, 5)), *noted, "'w' has a text shorter than its dimensions", "4 characters of 5"
     for name, whole, what in (("text", text, "a text"), ("struct", record, "a struct with an array"), ("function", function, "a function")):
         yield f"{name}-checksum", file(w.element(PACKED, other_checksum(whole))), "open_error", "E2", "encoding", "deflate: its bytes do not have the checksum behind", f"{what} whose checksum has another bit"
     yield "text-no-checksum", file(w.element(PACKED, zlib.compress(text)[:-4])), *stream, f"the compressed element at byte {data} ends early", "a text without its checksum"

@@ -160,6 +160,14 @@ def deflated(value, change=None):
     return bytes(data)
 
 
+def with_crc(record, crc):
+    """The directory states that CRC-32 of a record."""
+    data = bytearray(of({"w": tensor()}))
+    at = data.rfind(b"PK\1\2", 0, data.rfind(record.encode()))
+    struct.pack_into("<I", data, at + 16, crc)
+    return bytes(data)
+
+
 def bomb():
     """18 MiB in 18 KB."""
     return archive(b"\x80\x02" + b"N0" * (9 << 20) + b"N.", methods={"data.pkl": zipfile.ZIP_DEFLATED})
@@ -375,6 +383,11 @@ def cases():
         ("bsc-indptr", sparse_beside("bsc", (4, 6), [0, 1, 3], [0, 1], (2, 2, 3)), "lists_but_no_dense", "P2", "indptr", "w",
          "indptr ends with 3, and there are 2 blocks", "indptr counts one block more"),
         # Odd, and read
+        ("ok-crc", with_crc("m/data/0", 1), "ok", "PT21", "torch-record-crc", None, "member 'm/data/0' does not have the digest 'crc32:00000001' of the archive's directory",
+         "a storage with another CRC-32"),
+        ("ok-crc-pickle", with_crc("m/data.pkl", 1), "ok", "PT21", "torch-record-crc", None, "member 'm/data.pkl' does not have the digest 'crc32:00000001' of the archive's directory",
+         "a stored pickle with another CRC-32"),
+        ("ok-crc-0", with_crc("m/data/0", 0), "ok", None, None, None, None, "a storage without a CRC-32, as torch can write it"),
         ("ok-code", beside(evil()), "ok", None, None, None, None, "something is called beside a tensor"),
         ("ok-code-alone", archive(b"\x80\x04\x8c\x02os\x8c\x05mkdir\x93" + text("PICKLE_WAS_EXECUTED") + b"\x85R."), "ok", None, None, None, None,
          "STACK_GLOBAL and REDUCE are all of the pickle"),
@@ -411,7 +424,7 @@ def main():
             path.write_bytes(contents)
         data = path.read_bytes()
         found.append({"file": path.name, "expect": expect, "number": number, "finding": finding, "message": says, "object": object, "rule": wrong,
-                      "size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
+                      "size": len(data), "sha256": hashlib.sha256(data).hexdigest(), **({"level": "full"} if number == "PT21" else {})})
     (HERE / "cases.json").write_text("[\n" + ",\n".join(json.dumps(case) for case in found) + "\n]\n")
 
 
