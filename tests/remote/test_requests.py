@@ -224,6 +224,39 @@ def test_with_a_limit_the_second_file_brings_many(bucket_server, remote, connect
     assert asked_before_an_interrupt(db, server, f"SELECT object {MANY} LIMIT 150") == 1 + connections
 
 
+def of_the_hub(hub_server, count):
+    hub_server.face.repository("org/model").commit({f"{i:05}.safetensors": safetensors(f"w{i}", count=100) for i in range(count)})
+    return "SELECT object FROM zt_objects('hf://org/model/')"
+
+
+def resolved(hub_server):
+    return len(hub_server.server.asked("/resolve/"))
+
+
+@pytest.mark.parametrize("times", range(5))
+def test_files_of_the_hub_are_asked_for_two_a_connection(hub_server, remote, times):
+    """Others are on their way to the store, which says nothing here: never more than one request a connection, and none takes
+    the place of one that an interrupt ended."""
+    sql = of_the_hub(hub_server, 50)
+    hub_server.server.latency = 0.1   # So that all files have begun before the first of them is redirected
+    hub_server.store.when("", STALL)
+    db = remote(*hub_server.allowed, timeout=30, connections=4)
+    assert asked_before_an_interrupt(db, hub_server.store, sql) == (4 if TOLD else 1)
+    assert resolved(hub_server) == (8 if TOLD else 1)
+
+
+def test_with_a_limit_the_hub_is_asked_for_one_file_first(hub_server, remote):
+    sql = of_the_hub(hub_server, 50)
+    assert rows(remote(*hub_server.allowed, connections=4), sql + " LIMIT 1") == [("w0",)]
+    assert resolved(hub_server) == len(hub_server.store.log) == 1
+
+
+def test_a_scan_of_the_hub_that_ends_early_has_asked_twice_a_connection(hub_server, remote):
+    sql = of_the_hub(hub_server, 200)
+    remote(*hub_server.allowed, connections=8).execute(sql).close()   # At its first row
+    assert 1 <= resolved(hub_server) <= 16
+
+
 def test_a_scan_that_ends_early_has_asked_once_a_connection(bucket_server, remote):
     bucket_of(bucket_server, 200)
     remote(bucket_server.server, connections=8).execute(f"SELECT object {MANY}").close()   # At its first row
