@@ -166,6 +166,42 @@ static size_t search_far_base(const char *url){
   return zt_hub_split(url, &place) ? (size_t)(place.path.z-url) : 0;
 }
 
+/* Takes the first key of a listing, if it is the source itself. */
+static bool search_far_take_itself(void *context, zt_text key, zt_remote_state *state){
+  remote_search *s = context;
+  const char *own = s->url+strlen(s->base);
+  if( !state ) zt_fail_nomem(s->w->err);
+  if( zt_text_equal(key, (zt_text){ own, strlen(own) }) && state ){
+    s->found_itself = true;
+    zt_search_append(s->w, s->url, (zt_path){ .literal = true, .regular = true, .remote = state });
+    if( s->w->err->rc ) sqlite3_free(state);
+  }else{
+    sqlite3_free(state);
+  }
+  return false;
+}
+
+/* Returns whether a key of S3 exists: it is the first one that begins so. A bucket that may not be
+** listed does not tell. */
+static bool search_far_is_there(remote_search *s, const char *key){
+  zt_error *err = s->w->err;
+  zt_text bucket, whole;
+  if( (s->url[0]!='s' && s->url[0]!='S') || !zt_s3_split(s->url, &bucket, &whole) ) return false;
+  zt_s3_list(s->w->filter->remote, bucket, (zt_text){ key, strlen(key) }, search_far_take_itself, s,
+             err);
+  return s->found_itself;
+}
+
+/* Returns whether a key of S3 is the pattern itself, and thus all that it names. */
+static bool search_far_is_literal(remote_search *s){
+  zt_remote *r = s->w->filter->remote;
+  char *known = zt_remote_learned(r, "literal", s->url, true);
+  const bool literal = known ? *known=='1' : search_far_is_there(s, s->pattern);
+  if( !known && !s->w->err->rc ) zt_remote_learn(r, "literal", s->url, literal ? "1" : "0");
+  sqlite3_free(known);
+  return literal;
+}
+
 /* A wanted path is looked up: a listing of what begins with it has it first. For a path elsewhere
 ** nothing is listed. */
 static void remote_search_only(remote_search *s, const char *key){
@@ -174,8 +210,14 @@ static void remote_search_only(remote_search *s, const char *key){
   if( strncmp(only, s->base, n)!=0 ) return;
   only += n;
   if( !s->pattern && !search_far_is_below(s, only) ) return;
-  if( s->url[0]=='s' || s->url[0]=='S' ) search_far_list(s, only, strlen(only));
-  else search_far_list(s, key, s->pattern ? strcspn(key, "*?[") : strlen(s->below));
+  if( s->url[0]!='s' && s->url[0]!='S' ){
+    search_far_list(s, key, s->pattern ? strcspn(key, "*?[") : strlen(s->below));
+    return;
+  }
+  search_far_list(s, only, strlen(only));
+  if( s->pattern && !s->found_itself && s->w->out->n>s->from && search_far_is_literal(s) ){
+    zt_search_drop(s->w->out, s->from);
+  }
 }
 
 /* Adds all files below a directory. *any: something is there, whatever path is wanted; NULL: that
@@ -203,32 +245,6 @@ static bool search_far_is_file_name(const zt_search *w, const char *key){
   const char *name = strrchr(key, '/');
   name = name ? name+1 : key;
   return *name && w->filter->files && w->filter->files(name);
-}
-
-/* Takes the first key of a listing, if it is the source itself. */
-static bool search_far_take_itself(void *context, zt_text key, zt_remote_state *state){
-  remote_search *s = context;
-  const char *own = s->url+strlen(s->base);
-  if( !state ) zt_fail_nomem(s->w->err);
-  if( zt_text_equal(key, (zt_text){ own, strlen(own) }) && state ){
-    s->found_itself = true;
-    zt_search_append(s->w, s->url, (zt_path){ .literal = true, .regular = true, .remote = state });
-    if( s->w->err->rc ) sqlite3_free(state);
-  }else{
-    sqlite3_free(state);
-  }
-  return false;
-}
-
-/* Returns whether a key of S3 exists: it is the first one that begins so. A bucket that may not be
-** listed does not tell. */
-static bool search_far_is_there(remote_search *s, const char *key){
-  zt_error *err = s->w->err;
-  zt_text bucket, whole;
-  if( (s->url[0]!='s' && s->url[0]!='S') || !zt_s3_split(s->url, &bucket, &whole) ) return false;
-  zt_s3_list(s->w->filter->remote, bucket, (zt_text){ key, strlen(key) }, search_far_take_itself, s,
-             err);
-  return s->found_itself;
 }
 
 /* A directory that may be a file without a name that tells. */
