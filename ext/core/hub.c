@@ -324,6 +324,16 @@ static char *hub_api(const zt_hub_place *place, const char *what){
   return sqlite3_str_finish(out);
 }
 
+/* A revision that is not there may be the first part of one with a slash, and the rest is in the
+** path. */
+static void hub_suggest_slash(const zt_fetch *f, zt_error *err){
+  const zt_http_answer *a = &f->http.answer;
+  if( !err->kind || strcmp(a->word, "RevisionNotFound")!=0 ) return;
+  zt_error_clear(err);
+  zt_fail_remote(err, "missing", "cannot %s: %d %s; a / in a revision is written %%2F:"
+                 " hf://org/repo@refs%%2Fpr%%2F1/path", f->what, a->status, a->word);
+}
+
 int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt_error *err){
   char *key = hub_revision_key(place);
   char *known = key ? zt_remote_learned(r, "commit", key, true) : NULL;
@@ -343,6 +353,8 @@ int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt
   f.url = url;
   if( zt_fetch_end(&f, err)==SQLITE_OK ){
     zt_remote_learn(r, "commit", key, commit);
+  }else{
+    hub_suggest_slash(&f, err);
   }
   zt_fetch_clear(&f);
 end:

@@ -93,7 +93,8 @@ const char *zt_remote_file_plain_path(const zt_remote_file *f){
 static int remote_file_locate_hub(zt_remote_file *f, zt_error *err){
   zt_hub_place place;
   if( !zt_hub_split(f->path, &place) || place.path.n==0 ){
-    return zt_fail_remote(err, "missing", "not the name of a file of the hub:"
+    return zt_fail_remote(err, "missing", "not the name of a file of the hub, whose org and repo"
+                          " are of letters, digits, '-', '_' and '.':"
                           " hf://org/repo/path, hf://org/repo@revision/path or"
                           " hf://datasets/org/repo/path");
   }
