@@ -5,6 +5,7 @@
 #include "core/remote_search.h"
 
 #include "core/hub.h"
+#include "core/remote_file.h"
 #include "core/s3.h"
 
 #define REMOTE_SEARCH_KEY 4096     /* Most bytes of a key: listings refuse longer ones */
@@ -131,6 +132,18 @@ static bool search_far_take(void *context, zt_text key, zt_remote_state *state){
   return s->w->err->rc==SQLITE_OK && !(s->only_any && s->any);
 }
 
+/* Asks for a file that the listing is likely to have. One that it does not have is no row. */
+static void search_far_begin(void *context, zt_text key){
+  remote_search *s = context;
+  const zt_paths_filter *filter = s->w->filter;
+  char *path = sqlite3_mprintf("%s%.*s", s->base, (int)key.n, key.z);
+  if( path && search_far_wants(s, path+strlen(s->base))
+   && (!filter->keep || filter->keep(filter->context, path)) ){
+    zt_remote_file_begin(filter->remote, path);
+  }
+  sqlite3_free(path);
+}
+
 /* Lists the keys that begin with a prefix of n bytes of the source's key. */
 static void search_far_list(remote_search *s, const char *key, size_t n){
   zt_remote *r = s->w->filter->remote;
@@ -147,7 +160,8 @@ static void search_far_list(remote_search *s, const char *key, size_t n){
   if( n>0 ) n--;
   if( !zt_hub_split(s->url, &place) ) return;
   place.path = (zt_text){ key, n };
-  zt_hub_list(r, &place, search_far_take, s, err);
+  zt_hub_list(r, &place, s->w->filter->opened && !s->w->filter->only ? search_far_begin : NULL,
+              search_far_take, s, err);
   /* A pattern below a directory that is not there matches nothing */
   if( err->kind && s->pattern && strstr(err->message, "EntryNotFound") ) zt_error_clear(err);
 }

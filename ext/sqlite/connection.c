@@ -3,6 +3,7 @@
 
 #include "core/os.h"
 #include "core/path.h"
+#include "core/remote_file.h"
 
 /* Minimum nanoseconds between two statements that give the progress handler its turn. Each takes a
 ** fifth of a millisecond. */
@@ -49,6 +50,7 @@ void zt_connection_enter(zt_connection *c){
 void zt_connection_leave(zt_connection *c){
   zt_cache_release(c->cache);
 #if ZT_REMOTE
+  if( c->remote && c->cursors==1 ) zt_remote_file_drop_begun(c->remote);
   if( c->remote ) zt_remote_release(c->remote);
 #endif
   if( --c->cursors>0 ) return;
@@ -72,8 +74,8 @@ zt_pool *zt_connection_pool(zt_connection *c){
 
 _Static_assert(ZT_REMOTE_CONNECTIONS_MAX<=ZT_POOL_MAX, "a thread waits for each file");
 
-/* While some of the hub's files are read, others are on their way to the store. (remote-headers-hub)
-*/
+/* While some of the hub's files are read, others are on their way to the store.
+** (remote-headers-hub) */
 uint32_t zt_connection_files(const zt_connection *c, const char *path){
 #if ZT_REMOTE
   if( c->remote && zt_path_is_url(path) ){

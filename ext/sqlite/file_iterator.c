@@ -73,7 +73,7 @@ static int file_find_paths(zt_file_iterator *it, bool sorted){
   const uint32_t n = zt_names_count(paths);
   it->nOnly = 0;
   /* One path is looked up, and replaces a remembered one; for several, the source is listed once */
-  if( n>1 && zt_files_list(f, sorted, connection, err) ) return err->rc;
+  if( n>1 && zt_files_list(f, sorted, false, connection, err) ) return err->rc;
   for(uint32_t i=0; i<n; i++){
     zt_listed *file;
     if( zt_files_find(f, zt_names_get(paths, i), connection, &file, err) ) return err->rc;
@@ -101,10 +101,19 @@ static int file_sort_only(zt_file_iterator *it){
   return SQLITE_OK;
 }
 
+/* True if the scan is likely to open all files, from the first one on. */
+static bool file_opens_all(const zt_constraints *w){
+  return (w->plan & (ZT_PLAN_CONTAINER | ZT_PLAN_FEW | ZT_PLAN_REVERSED))==ZT_PLAN_CONTAINER
+      && !zt_constraints_filters_paths(w);
+}
+
 int zt_file_iterator_begin(zt_file_iterator *it){
   const bool sorted = (it->constraints->plan & ZT_PLAN_SORTED)!=0;
   it->by_path = !it->constraints->paths.any;
-  if( !it->by_path ) return zt_files_list(&it->files, sorted, it->scan->connection, it->scan->err);
+  if( !it->by_path ){
+    return zt_files_list(&it->files, sorted, file_opens_all(it->constraints), it->scan->connection,
+                         it->scan->err);
+  }
   return file_find_paths(it, sorted) ? it->scan->err->rc : file_sort_only(it);
 }
 
