@@ -19,6 +19,7 @@
 #define HUB_TEXT 4096                      /* Most bytes of a path */
 #define HUB_PAGES 10000                    /* Most pages of a listing */
 #define HUB_COMMIT 40                      /* Digits of a commit */
+#define HUB_HINTS 10000                    /* Most names that are looked at before a listing */
 
 /* --- Sources --- */
 
@@ -324,7 +325,20 @@ static char *hub_api(const zt_hub_place *place, const char *what){
   return sqlite3_str_finish(out);
 }
 
-int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt_error *err){
+/* A revision that is not there may be the first part of one with a slash, and the rest is in the
+** path. */
+static void hub_suggest_slash(const zt_fetch *f, zt_error *err){
+  const zt_http_answer *a = &f->http.answer;
+  if( !err->kind || strcmp(a->word, "RevisionNotFound")!=0 ) return;
+  zt_error_clear(err);
+  zt_fail_remote(err, "missing", "cannot %s: %d %s; a / in a revision is written %%2F:"
+                 " hf://org/repo@refs%%2Fpr%%2F1/path", f->what, a->status, a->word);
+}
+
+/* Does what zt_hub_resolve() does. What the hub says of the revision goes to *said, which is owned,
+** if it is asked; NULL: it is dropped. */
+static int hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name,
+                       zt_http_answer *said, zt_error *err){
   char *key = hub_revision_key(place);
   char *known = key ? zt_remote_learned(r, "commit", key, true) : NULL;
   char *api = NULL, *url = NULL, commit[HUB_COMMIT+1];
@@ -343,6 +357,13 @@ int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt
   f.url = url;
   if( zt_fetch_end(&f, err)==SQLITE_OK ){
     zt_remote_learn(r, "commit", key, commit);
+    if( said ){
+      said->body = f.http.answer.body;
+      said->n = f.http.answer.n;
+      f.http.answer.body = NULL;
+    }
+  }else{
+    hub_suggest_slash(&f, err);
   }
   zt_fetch_clear(&f);
 end:
@@ -351,6 +372,53 @@ end:
   sqlite3_free(api);
   sqlite3_free(url);
   return err->rc;
+}
+
+int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt_error *err){
+  return hub_resolve(r, place, name, NULL, err);
+}
+
+/* Reads an element of "siblings". */
+static void hub_read_sibling(zt_json_reader *r, zt_hub_hint *hint, void *context){
+  zt_json_level level;
+  zt_json_string key;
+  char name[HUB_TEXT+1];
+  size_t n = 0;
+  bool has = false;
+  if( zt_json_read_peek(r)!=ZT_JSON_OBJECT ){
+    zt_json_read_skip(r);
+    return;
+  }
+  zt_json_read_open(r, ZT_JSON_OBJECT, &level);
+  while( zt_json_read_more(r, &level) && zt_json_read_key(r, &key) ){
+    if( zt_json_string_is(key, "rfilename") ) hub_read_text(r, name, &n, &has);
+    else zt_json_read_skip(r);
+  }
+  if( has && n>0 && *name!='/' && !zt_url_has_dots((zt_text){ name, n }) ){
+    hint(context, (zt_text){ name, n });
+  }
+}
+
+/* Reads the names of files from what the hub says of a revision: hints, and no more. */
+static void hub_read_names(zt_span json, zt_hub_hint *hint, void *context){
+  zt_error bad = ZT_ERROR_NONE;
+  zt_json_reader r;
+  zt_json_level level, siblings;
+  zt_json_string key;
+  zt_json_read_init(&r, "the revision:", json, &bad);
+  zt_json_read_open(&r, ZT_JSON_OBJECT, &level);
+  while( zt_json_read_more(&r, &level) && zt_json_read_key(&r, &key) ){
+    if( !zt_json_string_is(key, "siblings") || zt_json_read_peek(&r)!=ZT_JSON_ARRAY ){
+      zt_json_read_skip(&r);
+      continue;
+    }
+    zt_json_read_open(&r, ZT_JSON_ARRAY, &siblings);
+    for(int i=0; i<HUB_HINTS && zt_json_read_more(&r, &siblings); i++){
+      hub_read_sibling(&r, hint, context);
+    }
+    break;
+  }
+  zt_error_clear(&bad);
 }
 
 static char *hub_tree_url(zt_remote *r, const zt_hub_place *place){
@@ -377,6 +445,8 @@ typedef struct hub_listing {
   char *url;                 /* Of this page */
   char *before;              /* Of an earlier one */
   char *next;                /* Of the next one; NULL: none */
+  zt_http_answer revision;   /* What the hub said of it, until the hints are read */
+  zt_hub_hint *hint;         /* NULL: none are wanted */
 } hub_listing;
 
 /* Finds the URL of the next page: another one, at the same origin. */
@@ -411,6 +481,12 @@ static int hub_page(hub_listing *l, bool kept, zt_hub_file *file, void *context,
     .remote = l->remote, .kind = ZT_FETCH_HUB, .scheme = &zt_hub_scheme, .name = l->name,
     .url = l->url, .what = "list", .most = HUB_PAGE, .accept = hub_accept_page, .context = l
   };
+  if( l->revision.body ){   /* The listing is asked for before its files */
+    zt_fetch_begin(&f);
+    hub_read_names((zt_span){ l->revision.body, l->revision.n }, l->hint, context);
+    sqlite3_free(l->revision.body);
+    l->revision.body = NULL;
+  }
   if( zt_fetch_end(&f, err)==SQLITE_OK ) zt_hub_read_page(zt_fetch_body(&f), file, context, err);
   zt_fetch_clear(&f);
   if( kept ){
@@ -424,11 +500,12 @@ static int hub_page(hub_listing *l, bool kept, zt_hub_file *file, void *context,
   return err->rc;
 }
 
-int zt_hub_list(zt_remote *r, const zt_hub_place *place, zt_hub_file *file, void *context,
-                zt_error *err){
-  hub_listing l = { .remote = r, .directory = place->path, .name = zt_hub_name(place) };
+int zt_hub_list(zt_remote *r, const zt_hub_place *place, zt_hub_hint *hint, zt_hub_file *file,
+                void *context, zt_error *err){
+  hub_listing l = { .remote = r, .directory = place->path, .name = zt_hub_name(place),
+                    .hint = hint };
   if( !l.name ) return zt_fail_nomem(err);
-  if( zt_hub_resolve(r, place, l.name, err)==SQLITE_OK ){
+  if( hub_resolve(r, place, l.name, hint ? &l.revision : NULL, err)==SQLITE_OK ){
     l.url = hub_tree_url(r, place);
     if( !l.url ) zt_fail_nomem(err);
   }
@@ -436,6 +513,7 @@ int zt_hub_list(zt_remote *r, const zt_hub_place *place, zt_hub_file *file, void
     if( i==HUB_PAGES ) zt_fail_remote(err, "transient", "the listing has no end");
     else hub_page(&l, (i & (i+1))==0, file, context, err);   /* Pages 0, 1, 3, 7 ... are kept */
   }
+  sqlite3_free(l.revision.body);
   sqlite3_free(l.before);
   sqlite3_free(l.next);
   sqlite3_free(l.url);

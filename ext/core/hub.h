@@ -44,9 +44,13 @@ int zt_hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name, zt
 ** Returns false to end the listing. */
 typedef bool zt_hub_file(void *context, zt_text path, zt_remote_state *state);
 
-/* Lists the files below the directory that place->path is ("" or without a slash at its end). */
-int zt_hub_list(zt_remote *r, const zt_hub_place *place, zt_hub_file *file, void *context,
-                zt_error *err);
+/* Receives the name of a file that the listing is likely to have; it is borrowed. */
+typedef void zt_hub_hint(void *context, zt_text path);
+
+/* Lists the files below the directory that place->path is ("" or without a slash at its end). The
+** hints come before the first file; NULL: none are wanted. */
+int zt_hub_list(zt_remote *r, const zt_hub_place *place, zt_hub_hint *hint, zt_hub_file *file,
+                void *context, zt_error *err);
 
 /* Reads one page of a listing. For tests. */
 int zt_hub_read_page(zt_span json, zt_hub_file *file, void *context, zt_error *err);

@@ -59,6 +59,7 @@ typedef struct zt_paths_filter {
   zt_interrupt interrupt;
   zt_pool *pool;                                 /* Threads that prefetch directories; NULL: none */
   struct zt_remote *remote;                      /* Reads URLs; NULL: they are refused */
+  bool opened;                                   /* The files that are found are opened soon */
 } zt_paths_filter;
 
 /* Finds the paths of a source that pass the filter. A missing literal path and a URL are not

@@ -214,7 +214,8 @@ int zt_pool_wait(zt_tasks *tasks, zt_task *task, const zt_interrupt *outer, zt_e
   }
   zt_monitor_enter(p->monitor);
   while( task->state!=ZT_TASK_DONE && !latch.stopped ){
-    zt_task *other = pool_get(p, tasks, task->state==ZT_TASK_QUEUED ? task : NULL);
+    zt_task *other = pool_get(p, tasks,
+                              tasks->waits || task->state==ZT_TASK_QUEUED ? task : NULL);
     if( other ){
       zt_monitor_leave(p->monitor);
       pool_run(other, &interrupt);

@@ -38,6 +38,8 @@ typedef struct zt_task {
 ** threads. */
 typedef struct zt_tasks {
   zt_pool *pool;
+  bool waits;                      /* They wait for other machines: who waits for one of them runs
+                                   ** no other, which would keep it for longer */
   atomic_bool abandoned;           /* Interrupts running tasks */
   uint32_t running;                /* Other threads that run one of them */
 } zt_tasks;
@@ -59,8 +61,9 @@ void zt_pool_widen(zt_pool *pool, int threads);
 ** the front of the queue. */
 void zt_pool_add(zt_tasks *tasks, zt_task *task, bool urgent);
 
-/* Waits until a task is done and meanwhile runs it, or others of `tasks`. Returns SQLITE_OK, or
-** SQLITE_INTERRUPT (recorded in err): the task may be incomplete, and all must be abandoned. */
+/* Waits until a task is done and meanwhile runs it, or others of `tasks` unless those wait. Returns
+** SQLITE_OK, or SQLITE_INTERRUPT (recorded in err): the task may be incomplete, and all must be
+** abandoned. */
 int zt_pool_wait(zt_tasks *tasks, zt_task *task, const zt_interrupt *interrupt, zt_error *err);
 
 /* Drops all tasks and interrupts the running ones. Returns when none runs. */

@@ -101,6 +101,25 @@ static prefetch_group *prefetch_make_group(zt_prefetch *a, void *context, uint64
   return NULL;
 }
 
+static void prefetch_add(zt_prefetch *a, prefetch_group *g){
+  if( a->last ) a->last->next = g;
+  else a->first = g;
+  a->last = g;
+  a->n++;
+  zt_pool_add(&a->tasks, &g->task, false);
+}
+
+/* Adds the requested job, so that its thread waits, and not the caller, which makes further jobs
+** meanwhile. If memory is short, the caller runs it. */
+static void prefetch_add_requested(zt_prefetch *a, void *context, uint64_t number){
+  prefetch_group *g = zt_freelist_take(&a->freelist, sizeof(*g));
+  if( !g ) return;
+  *g = (prefetch_group){ .task.run = prefetch_run, .job[0] = prefetch_make(a, context, number) };
+  g->n = g->job[0]!=NULL;
+  if( g->n>0 ) prefetch_add(a, g);
+  else zt_freelist_give(&a->freelist, g);
+}
+
 /* Adds groups after the job of that number up to the window. Jobs that are not made here run when
 ** they are requested. */
 static void prefetch_fill(zt_prefetch *a, void *context, uint64_t number){
@@ -109,11 +128,7 @@ static void prefetch_fill(zt_prefetch *a, void *context, uint64_t number){
   while( a->n<max_groups ){
     prefetch_group *g = prefetch_make_group(a, context, &number);
     if( !g ) return;
-    if( a->last ) a->last->next = g;
-    else a->first = g;
-    a->last = g;
-    a->n++;
-    zt_pool_add(&a->tasks, &g->task, false);
+    prefetch_add(a, g);
   }
 }
 
@@ -173,6 +188,7 @@ zt_job *zt_prefetch_take(zt_prefetch *a, void *context, uint64_t number, uint64_
   }else if( remaining>0 && a->tasks.pool && (!a->first || a->first->at==0) ){
     prefetch_widen(a, remaining);
   }
+  if( a->tasks.waits && a->window>0 && !a->first ) prefetch_add_requested(a, context, number);
   if( !a->first || a->first->at==0 ) prefetch_fill(a, context, number);
   a->begun = true;
   a->last_number = number;

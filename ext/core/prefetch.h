@@ -5,8 +5,8 @@
 ** The first job is not prefetched. If its time suggests that the remaining ones are worth it, one
 ** job is prefetched, then two, four ... as long as the caller skips none; a gap starts again. Where
 ** jobs wait for other machines, several are prefetched as soon as a second one is requested, and
-** where all are likely to be requested, beside the first one. Number and memory are bounded, so a
-** caller that stops early has wasted little.
+** where all are likely to be requested, with the first one; the caller then runs none that a thread
+** can run. Number and memory are bounded, so a caller that stops early has wasted little.
 */
 #ifndef ZT_CORE_PREFETCH_H
 #define ZT_CORE_PREFETCH_H

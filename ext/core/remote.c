@@ -2,6 +2,7 @@
 #include "core/remote.h"
 
 #if ZT_REMOTE
+#include <assert.h>
 #include <stdatomic.h>
 #include "core/digest.h"
 #include "core/grow.h"
@@ -43,6 +44,7 @@ struct zt_remote {
   uint64_t period;                 /* Incremented when the first cursor opens */
   uint64_t ahead;                  /* Bytes of bodies */
   bool whole;                      /* A file may be on its way as a whole */
+  zt_remote_early *early;          /* The last one first */
 };
 
 int zt_remote_new(const char *allow, zt_interrupt interrupt, zt_remote **out, zt_error *err){
@@ -81,6 +83,7 @@ static void remote_drop_entries(zt_remote *r){
 
 void zt_remote_free(zt_remote *r){
   if( !r ) return;
+  assert( !r->early );
   zt_http_free(r->http);
   for(int i=0; i<r->nLists; i++) zt_origins_free(r->lists[i]);
   remote_drop_entries(r);
@@ -336,6 +339,36 @@ void zt_remote_forget(zt_remote *r, const char *path){
     e->state = NULL;
   }
   zt_monitor_leave(r->monitor);
+}
+
+bool zt_remote_may_put_early(zt_remote *r, const char *path){
+  const remote_entry *seen;
+  const zt_remote_early *other;
+  int n = 1;
+  bool may;
+  zt_monitor_enter(r->monitor);
+  seen = remote_find(r, path);
+  for(other=r->early; other && strcmp(other->path, path)!=0; other=other->next) n++;
+  may = n<r->settings.connections && !other && !(seen && seen->state);
+  zt_monitor_leave(r->monitor);
+  return may;
+}
+
+void zt_remote_put_early(zt_remote *r, zt_remote_early *early){
+  zt_monitor_enter(r->monitor);
+  early->next = r->early;
+  r->early = early;
+  zt_monitor_leave(r->monitor);
+}
+
+zt_remote_early *zt_remote_take_early(zt_remote *r, const char *path){
+  zt_remote_early **pp = &r->early, *early;
+  zt_monitor_enter(r->monitor);
+  while( *pp && path && strcmp((*pp)->path, path)!=0 ) pp = &(*pp)->next;
+  early = *pp;
+  if( early ) *pp = early->next;
+  zt_monitor_leave(r->monitor);
+  return early;
 }
 
 /* A key that no path is. */

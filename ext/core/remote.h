@@ -111,6 +111,21 @@ char *zt_remote_learned(zt_remote *r, const char *kind, const char *name, bool s
 bool zt_remote_take_ahead(zt_remote *r, uint64_t n);
 void zt_remote_give_ahead(zt_remote *r, uint64_t n);
 
+/* A file whose first bytes were asked for before it is opened; the first member of what
+** remote_file.c knows of it. */
+typedef struct zt_remote_early {
+  struct zt_remote_early *next;
+  const char *path;
+} zt_remote_early;
+
+/* Returns whether one of that path may be added: there are fewer than other connections, none is of
+** that path, and nothing was seen of it. One thread adds. */
+bool zt_remote_may_put_early(zt_remote *r, const char *path);
+void zt_remote_put_early(zt_remote *r, zt_remote_early *early);
+
+/* Takes the one of that path, or any for NULL. NULL: there is none. */
+zt_remote_early *zt_remote_take_early(zt_remote *r, const char *path);
+
 /* Of the files that are asked for, one at a time may be large and come as a whole, from a server
 ** that reads no ranges. False if another one may. */
 bool zt_remote_take_whole(zt_remote *r);

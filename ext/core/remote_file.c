@@ -93,7 +93,8 @@ const char *zt_remote_file_plain_path(const zt_remote_file *f){
 static int remote_file_locate_hub(zt_remote_file *f, zt_error *err){
   zt_hub_place place;
   if( !zt_hub_split(f->path, &place) || place.path.n==0 ){
-    return zt_fail_remote(err, "missing", "not the name of a file of the hub:"
+    return zt_fail_remote(err, "missing", "not the name of a file of the hub, whose org and repo"
+                          " are of letters, digits, '-', '_' and '.':"
                           " hf://org/repo/path, hf://org/repo@revision/path or"
                           " hf://datasets/org/repo/path");
   }
@@ -572,6 +573,21 @@ static int remote_file_end_head(zt_remote_file *f, zt_fetch *head, const zt_remo
   return remote_file_take_head(f, head, known, err);
 }
 
+/* A file whose head was asked for before it is opened. */
+typedef struct remote_begun {
+  zt_remote_early early;     /* First */
+  zt_remote_file *file;      /* Owned */
+  zt_fetch head;
+} remote_begun;
+
+static int remote_file_open_begun(remote_begun *b, const zt_remote_state *known, zt_error *err){
+  bool whole = false;
+  remote_file_end_head(b->file, &b->head, known, &whole, err);
+  if( whole ) zt_remote_give_whole(b->file->remote);
+  zt_fetch_clear(&b->head);
+  return err->rc;
+}
+
 static int remote_file_open_head(zt_remote_file *f, const zt_remote_state *known, zt_remote_ask ask,
                           zt_error *err){
   const bool small = known && known->size>0 && known->size<=2*REMOTE_FILE_HEAD;
@@ -600,21 +616,60 @@ static int remote_file_open_known(zt_remote_file *f, const zt_remote_state *know
   return zt_fetch_check(&fetch, err);
 }
 
-int zt_remote_file_open(zt_remote *r, const char *path, const zt_remote_state *known,
-                        zt_remote_ask ask, zt_remote_file **out, zt_error *err){
+/* Makes a file that is located, but not opened. NULL after a failure of memory. */
+static zt_remote_file *remote_file_new(zt_remote *r, const char *path, zt_error *err){
   zt_remote_file *f = sqlite3_malloc64(sizeof(*f));
-  *out = NULL;
-  if( !f ) return zt_fail_nomem(err);
+  if( !f ){
+    zt_fail_nomem(err);
+    return NULL;
+  }
   memset(f, 0, sizeof(*f));
   f->remote = r;
   f->path = sqlite3_mprintf("%s", path);
   f->plain = sqlite3_mprintf("%.*s", (int)zt_path_end(path), path);
   f->monitor = zt_monitor_new();
   if( !f->path || !f->plain || !f->monitor ) zt_fail_nomem(err);
-  else if( remote_file_locate(f, err)==SQLITE_OK ){
-    if( ask!=ZT_REMOTE_NOTHING ) remote_file_open_head(f, known, ask, err);
-    else remote_file_open_known(f, known, err);
+  else remote_file_locate(f, err);
+  return f;
+}
+
+/* Those whose last bytes matter, too, are asked for both at once, when they are opened. */
+void zt_remote_file_begin(zt_remote *r, const char *path){
+  zt_error failed = ZT_ERROR_NONE;
+  zt_remote_file *f = zt_remote_may_put_early(r, path) ? remote_file_new(r, path, &failed) : NULL;
+  remote_begun *b = f && !failed.rc && !remote_file_has_tail(f) ? sqlite3_malloc64(sizeof(*b))
+                                                                : NULL;
+  zt_error_clear(&failed);
+  if( b ){
+    *b = (remote_begun){ .early.path = f->path, .file = f,
+                         .head = remote_file_fetch(f, 0, REMOTE_FILE_HEAD) };
+    b->head.most = REMOTE_FILE_WHOLES;
+    zt_fetch_begin(&b->head);
+    zt_remote_put_early(r, &b->early);
+  }else{
+    zt_remote_file_close(f);
   }
+}
+
+void zt_remote_file_drop_begun(zt_remote *r){
+  zt_remote_early *early;
+  while( (early = zt_remote_take_early(r, NULL))!=NULL ){
+    remote_begun *b = (remote_begun*)early;
+    zt_fetch_clear(&b->head);
+    zt_remote_file_close(b->file);
+    sqlite3_free(b);
+  }
+}
+
+int zt_remote_file_open(zt_remote *r, const char *path, const zt_remote_state *known,
+                        zt_remote_ask ask, zt_remote_file **out, zt_error *err){
+  remote_begun *b = ask==ZT_REMOTE_HEAD ? (remote_begun*)zt_remote_take_early(r, path) : NULL;
+  zt_remote_file *f = b ? b->file : remote_file_new(r, path, err);
+  *out = NULL;
+  if( b ) remote_file_open_begun(b, known, err);
+  else if( !err->rc && ask!=ZT_REMOTE_NOTHING ) remote_file_open_head(f, known, ask, err);
+  else if( !err->rc ) remote_file_open_known(f, known, err);
+  sqlite3_free(b);
   /* Of a file that is gone, or cannot be reached, the state is not what was seen before */
   if( err->kind ) zt_remote_forget(r, path);
   if( err->rc ) zt_remote_file_close(f);

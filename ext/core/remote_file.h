@@ -27,6 +27,13 @@ int zt_remote_file_open(zt_remote *r, const char *path, const zt_remote_state *k
                         zt_remote_ask ask, zt_remote_file **out, zt_error *err);
 void zt_remote_file_close(zt_remote_file *f);
 
+/* Asks for the first bytes of a file that is likely to be opened, in this statement. Nothing waits,
+** and failures are those of opening it. */
+void zt_remote_file_begin(zt_remote *r, const char *path);
+
+/* Ends what began and was not opened. */
+void zt_remote_file_drop_begun(zt_remote *r);
+
 /* Its state, which lives as long as the file. */
 const zt_remote_state *zt_remote_file_state(const zt_remote_file *f);
 

@@ -5,6 +5,7 @@
 #include "core/remote_search.h"
 
 #include "core/hub.h"
+#include "core/remote_file.h"
 #include "core/s3.h"
 
 #define REMOTE_SEARCH_KEY 4096     /* Most bytes of a key: listings refuse longer ones */
@@ -131,6 +132,18 @@ static bool search_far_take(void *context, zt_text key, zt_remote_state *state){
   return s->w->err->rc==SQLITE_OK && !(s->only_any && s->any);
 }
 
+/* Asks for a file that the listing is likely to have. One that it does not have is no row. */
+static void search_far_begin(void *context, zt_text key){
+  remote_search *s = context;
+  const zt_paths_filter *filter = s->w->filter;
+  char *path = sqlite3_mprintf("%s%.*s", s->base, (int)key.n, key.z);
+  if( path && search_far_wants(s, path+strlen(s->base))
+   && (!filter->keep || filter->keep(filter->context, path)) ){
+    zt_remote_file_begin(filter->remote, path);
+  }
+  sqlite3_free(path);
+}
+
 /* Lists the keys that begin with a prefix of n bytes of the source's key. */
 static void search_far_list(remote_search *s, const char *key, size_t n){
   zt_remote *r = s->w->filter->remote;
@@ -147,7 +160,8 @@ static void search_far_list(remote_search *s, const char *key, size_t n){
   if( n>0 ) n--;
   if( !zt_hub_split(s->url, &place) ) return;
   place.path = (zt_text){ key, n };
-  zt_hub_list(r, &place, search_far_take, s, err);
+  zt_hub_list(r, &place, s->w->filter->opened && !s->w->filter->only ? search_far_begin : NULL,
+              search_far_take, s, err);
   /* A pattern below a directory that is not there matches nothing */
   if( err->kind && s->pattern && strstr(err->message, "EntryNotFound") ) zt_error_clear(err);
 }
@@ -166,6 +180,42 @@ static size_t search_far_base(const char *url){
   return zt_hub_split(url, &place) ? (size_t)(place.path.z-url) : 0;
 }
 
+/* Takes the first key of a listing, if it is the source itself. */
+static bool search_far_take_itself(void *context, zt_text key, zt_remote_state *state){
+  remote_search *s = context;
+  const char *own = s->url+strlen(s->base);
+  if( !state ) zt_fail_nomem(s->w->err);
+  if( zt_text_equal(key, (zt_text){ own, strlen(own) }) && state ){
+    s->found_itself = true;
+    zt_search_append(s->w, s->url, (zt_path){ .literal = true, .regular = true, .remote = state });
+    if( s->w->err->rc ) sqlite3_free(state);
+  }else{
+    sqlite3_free(state);
+  }
+  return false;
+}
+
+/* Returns whether a key of S3 exists: it is the first one that begins so. A bucket that may not be
+** listed does not tell. */
+static bool search_far_is_there(remote_search *s, const char *key){
+  zt_error *err = s->w->err;
+  zt_text bucket, whole;
+  if( (s->url[0]!='s' && s->url[0]!='S') || !zt_s3_split(s->url, &bucket, &whole) ) return false;
+  zt_s3_list(s->w->filter->remote, bucket, (zt_text){ key, strlen(key) }, search_far_take_itself, s,
+             err);
+  return s->found_itself;
+}
+
+/* Returns whether a key of S3 is the pattern itself, and thus all that it names. */
+static bool search_far_is_literal(remote_search *s){
+  zt_remote *r = s->w->filter->remote;
+  char *known = zt_remote_learned(r, "literal", s->url, true);
+  const bool literal = known ? *known=='1' : search_far_is_there(s, s->pattern);
+  if( !known && !s->w->err->rc ) zt_remote_learn(r, "literal", s->url, literal ? "1" : "0");
+  sqlite3_free(known);
+  return literal;
+}
+
 /* A wanted path is looked up: a listing of what begins with it has it first. For a path elsewhere
 ** nothing is listed. */
 static void remote_search_only(remote_search *s, const char *key){
@@ -174,8 +224,14 @@ static void remote_search_only(remote_search *s, const char *key){
   if( strncmp(only, s->base, n)!=0 ) return;
   only += n;
   if( !s->pattern && !search_far_is_below(s, only) ) return;
-  if( s->url[0]=='s' || s->url[0]=='S' ) search_far_list(s, only, strlen(only));
-  else search_far_list(s, key, s->pattern ? strcspn(key, "*?[") : strlen(s->below));
+  if( s->url[0]!='s' && s->url[0]!='S' ){
+    search_far_list(s, key, s->pattern ? strcspn(key, "*?[") : strlen(s->below));
+    return;
+  }
+  search_far_list(s, only, strlen(only));
+  if( s->pattern && !s->found_itself && s->w->out->n>s->from && search_far_is_literal(s) ){
+    zt_search_drop(s->w->out, s->from);
+  }
 }
 
 /* Adds all files below a directory. *any: something is there, whatever path is wanted; NULL: that
@@ -203,32 +259,6 @@ static bool search_far_is_file_name(const zt_search *w, const char *key){
   const char *name = strrchr(key, '/');
   name = name ? name+1 : key;
   return *name && w->filter->files && w->filter->files(name);
-}
-
-/* Takes the first key of a listing, if it is the source itself. */
-static bool search_far_take_itself(void *context, zt_text key, zt_remote_state *state){
-  remote_search *s = context;
-  const char *own = s->url+strlen(s->base);
-  if( !state ) zt_fail_nomem(s->w->err);
-  if( zt_text_equal(key, (zt_text){ own, strlen(own) }) && state ){
-    s->found_itself = true;
-    zt_search_append(s->w, s->url, (zt_path){ .literal = true, .regular = true, .remote = state });
-    if( s->w->err->rc ) sqlite3_free(state);
-  }else{
-    sqlite3_free(state);
-  }
-  return false;
-}
-
-/* Returns whether a key of S3 exists: it is the first one that begins so. A bucket that may not be
-** listed does not tell. */
-static bool search_far_is_there(remote_search *s, const char *key){
-  zt_error *err = s->w->err;
-  zt_text bucket, whole;
-  if( (s->url[0]!='s' && s->url[0]!='S') || !zt_s3_split(s->url, &bucket, &whole) ) return false;
-  zt_s3_list(s->w->filter->remote, bucket, (zt_text){ key, strlen(key) }, search_far_take_itself, s,
-             err);
-  return s->found_itself;
 }
 
 /* A directory that may be a file without a name that tells. */

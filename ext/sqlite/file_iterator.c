@@ -73,7 +73,7 @@ static int file_find_paths(zt_file_iterator *it, bool sorted){
   const uint32_t n = zt_names_count(paths);
   it->nOnly = 0;
   /* One path is looked up, and replaces a remembered one; for several, the source is listed once */
-  if( n>1 && zt_files_list(f, sorted, connection, err) ) return err->rc;
+  if( n>1 && zt_files_list(f, sorted, false, connection, err) ) return err->rc;
   for(uint32_t i=0; i<n; i++){
     zt_listed *file;
     if( zt_files_find(f, zt_names_get(paths, i), connection, &file, err) ) return err->rc;
@@ -101,10 +101,19 @@ static int file_sort_only(zt_file_iterator *it){
   return SQLITE_OK;
 }
 
+/* True if the scan is likely to open all files, from the first one on. */
+static bool file_opens_all(const zt_constraints *w){
+  return (w->plan & (ZT_PLAN_CONTAINER | ZT_PLAN_FEW | ZT_PLAN_REVERSED))==ZT_PLAN_CONTAINER
+      && !zt_constraints_filters_paths(w);
+}
+
 int zt_file_iterator_begin(zt_file_iterator *it){
   const bool sorted = (it->constraints->plan & ZT_PLAN_SORTED)!=0;
   it->by_path = !it->constraints->paths.any;
-  if( !it->by_path ) return zt_files_list(&it->files, sorted, it->scan->connection, it->scan->err);
+  if( !it->by_path ){
+    return zt_files_list(&it->files, sorted, file_opens_all(it->constraints), it->scan->connection,
+                         it->scan->err);
+  }
   return file_find_paths(it, sorted) ? it->scan->err->rc : file_sort_only(it);
 }
 
@@ -209,9 +218,10 @@ static void file_open_alone(zt_file_iterator *it){
 /* Remote files are asked for over all connections at once: beside the first one, or beside the
 ** second if the query may want but one. (remote-headers-hub) */
 static void file_look_ahead(zt_file_iterator *it){
-  const uint32_t requests = zt_connection_requests(it->scan->connection);
+  const uint32_t files = zt_connection_files(it->scan->connection, it->at.file->path.z);
   zt_prefetch *a = &it->prefetch;
-  a->early = requests>0 && zt_path_is_url(it->at.file->path.z) ? requests-1 : 0;
+  a->early = files>0 ? files-1 : 0;
+  a->tasks.waits = a->early>0;
   a->whole = a->early>0 && !(it->constraints->plan & ZT_PLAN_FEW);
 }
 
@@ -243,7 +253,7 @@ static zt_pool *file_pool(const zt_file_iterator *it){
   const bool several = it->next>0 && file_count(it)>1;   /* The scan visits them one by one */
   zt_connection *c = it->scan->connection;
   const bool remote = c->remote && several && zt_path_is_url(it->at.file->path.z);
-  zt_pool *pool = remote ? zt_connection_waiting_pool(c)
+  zt_pool *pool = remote ? zt_connection_waiting_pool(c, it->at.file->path.z)
                 : zt_connection_pool(c);   /* Also needed to read a large file */
   return several && !it->files.again && it->files.complete ? pool : NULL;
 }

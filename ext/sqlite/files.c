@@ -64,11 +64,11 @@ static void files_take(zt_files *f, zt_listed *a, zt_paths *paths){
   }
 }
 
-int zt_files_list(zt_files *f, bool sorted, zt_connection *connection, zt_error *err){
+int zt_files_list(zt_files *f, bool sorted, bool opened, zt_connection *connection, zt_error *err){
   const zt_interrupt interrupt = zt_connection_interrupt(connection);
   const zt_paths_filter filter = {
     .files = zt_container_files, .interrupt = interrupt, .pool = zt_connection_pool(connection),
-    .remote = connection->remote
+    .remote = connection->remote, .opened = opened
   };
   zt_paths paths;
   if( f->complete && (f->sorted || !sorted) ) return SQLITE_OK;
@@ -176,7 +176,7 @@ int zt_files_find(zt_files *f, zt_text path, zt_connection *connection, zt_liste
   const zt_interrupt interrupt = zt_connection_interrupt(connection);
   *out = NULL;
   if( strlen(path.z)!=path.n ) return SQLITE_OK;   /* No path has U+0000 in it */
-  if( zt_list_is(f->source) && zt_files_list(f, f->sorted, connection, err) ) return err->rc;
+  if( zt_list_is(f->source) && zt_files_list(f, f->sorted, false, connection, err) ) return err->rc;
   if( f->complete ) return files_find_listed(f, path.z, &interrupt, out, err);
   *out = files_search(f, path.z);
   return *out ? SQLITE_OK : files_look(f, path.z, connection, out, err);

@@ -45,7 +45,7 @@ static inline bool zt_files_are_of(const zt_files *f, zt_text source){
 int zt_files_begin(zt_files *f, zt_text source, zt_error *err);
 
 /* List all files; sorted: by path. */
-int zt_files_list(zt_files *f, bool sorted, zt_connection *connection, zt_error *err);
+int zt_files_list(zt_files *f, bool sorted, bool opened, zt_connection *connection, zt_error *err);
 
 /* *out is the file at this path, also if the source names it and it does not exist; NULL if the
 ** source does not name it. Valid until the next call. */

@@ -40,6 +40,7 @@ class Hub:
         self.store_origin = None  # Where large files are redirected to; None: they come from the hub
         self.page = PAGE
         self.heads = False        # Whether HEAD is answered
+        self.siblings = None      # What is said of a revision's files; None: their names
         self.cached = True        # Small files are redirected to a path of the hub's own cache
 
     def repository(self, name, kind="models"):
@@ -84,7 +85,8 @@ class Hub:
     def revision(self, _, found, __):
         if isinstance(found, Answer):
             return found
-        return Answer(200, {"Content-Type": "application/json"}, json.dumps({"id": "x", "sha": found[1], "siblings": []}).encode())
+        siblings = [{"rfilename": path} for path in sorted(found[2], key=str.encode)] if self.siblings is None else self.siblings
+        return Answer(200, {"Content-Type": "application/json"}, json.dumps({"id": "x", "sha": found[1], "siblings": siblings}).encode())
 
     def tree(self, request, found, directory):
         if isinstance(found, Answer):

@@ -434,7 +434,17 @@ def test_a_refusal_of_the_store_is_none_of_the_hub(hub_server, remote):
     assert kind == "denied" and error.endswith("cannot open: 403")
 
 
-@pytest.mark.parametrize("source", ["hf://", "hf://gpt2", "hf://gpt2/", "hf://org/model@/", "hf://datasets/org"])
+@pytest.mark.parametrize("source", ["hf://org/model@refs/pr/1/m.safetensors", "hf://org/model@refs/pr/1/*.safetensors"])
+def test_a_revision_with_a_slash_says_how_it_is_written(hub_server, remote, source):
+    hub_server.face.repository("org/model").commit({"m.safetensors": safetensors()}, "refs/pr/1")
+    db = remote(*hub_server.allowed)
+    error = refused(db, source) if "*" in source else trouble(db, source)[1]
+    assert error.endswith("404 RevisionNotFound; a / in a revision is written %2F: hf://org/repo@refs%2Fpr%2F1/path")
+    assert rows(db, "SELECT object FROM zt_objects(?)", source.replace("refs/pr/1", "refs%2Fpr%2F1")) == [("w",)]
+
+
+@pytest.mark.parametrize("source", ["hf://", "hf://gpt2", "hf://gpt2/", "hf://org/model@/", "hf://datasets/org", "hf://org/my model/m.zt",
+                                    "hf://my org/model/*.zt"])
 def test_what_names_no_file_of_the_hub_says_how_one_is_named(hub_server, remote, source):
     kind, error = trouble(remote(*hub_server.allowed), source)
-    assert kind == "missing" and error.endswith("hf://org/repo/path, hf://org/repo@revision/path or hf://datasets/org/repo/path")
+    assert kind == "missing" and "letters, digits, '-', '_' and '.'" in error and error.endswith("hf://org/repo/path, hf://org/repo@revision/path or hf://datasets/org/repo/path")

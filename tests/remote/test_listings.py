@@ -16,7 +16,7 @@ def refused(db, source):
 
 
 KEYS = ["a.zt", "b/one.zt", "b/two.safetensors", "b/deep/er/x.zt", "b//double.zt", "b/../up.zt", "./dot.zt", ".hidden.zt", "b/.hidden/x.zt", "c-d/z.zt", "c/y.zt",
-        "c d/s p.zt", "c+d/p+q.zt", "d%41/%20.zt", "ü/日本.zt", "[x].zt", "star*.zt", "q?.zt", "x/readme.txt", "x/model.bin", "x/a&b=<c>.zt", "z~'!().zt",
+        "c d/s p.zt", "c+d/p+q.zt", "d%41/%20.zt", "ü/日本.zt", "[x].zt", "star*.zt", "star1.zt", "x.zt", "q?.zt", "x/readme.txt", "x/model.bin", "x/a&b=<c>.zt", "z~'!().zt",
         "same", "same/below.zt", "e/", "e/f.zt", "UPPER.ZT", "b/a.zt/inner.zt", "tail .zt", "#1.zt"]
 
 
@@ -52,11 +52,11 @@ def test_a_key_that_exists_is_taken_literally(keys, remote, key):
 
 
 PATTERNS = {
-    "*.zt": ["a.zt", "[x].zt", "star*.zt", "q?.zt", "z~'!().zt", "tail .zt", "#1.zt"],
+    "*.zt": ["a.zt", "[x].zt", "star*.zt", "star1.zt", "x.zt", "q?.zt", "z~'!().zt", "tail .zt", "#1.zt"],
     "b/*.zt": ["b/one.zt"],
     "b/*": ["b/one.zt", "b/two.safetensors"],
     "b/**/*.zt": ["b/one.zt", "b/deep/er/x.zt", "b//double.zt", "b/a.zt/inner.zt"],
-    "**/x.zt": ["b/deep/er/x.zt"],
+    "**/x.zt": ["x.zt", "b/deep/er/x.zt"],
     "c?d/*.zt": ["c-d/z.zt", "c d/s p.zt", "c+d/p+q.zt"],
     "[a-c]/*.zt": ["b/one.zt", "c/y.zt"],
     "[[]x].zt": ["[x].zt"],
@@ -99,7 +99,7 @@ def test_a_key_with_pattern_characters_is_taken_first(found):
     assert found("s3://models/[x].zt") == ["[x].zt"]
 
 
-@pytest.mark.parametrize("source", [*PATTERNS, "", "b/", "b", "b/deep", "b/.hidden/", "same/", "same", "x", "e", "a.zt", "**/*"])
+@pytest.mark.parametrize("source", [*PATTERNS, "", "b/", "b", "b/deep", "b/.hidden/", "same/", "same", "x", "e", "a.zt", "**/*", "star*.zt", "[x].zt"])
 @pytest.mark.parametrize("columns", ["path, size, error_kind FROM zt_files", "path, object FROM zt_objects"])
 def test_a_path_that_is_asked_for_is_a_row_of_the_source(keys, remote, source, columns):
     """A row of the whole listing, not of a key elsewhere, which may be shorter than the source's; and there is no other error."""

@@ -1,17 +1,19 @@
 """What is asked: requests, bytes and connections, counted by the servers."""
+import dataclasses
 import json
 import os
 import sqlite3
 import struct
 import threading
+import time
 
 import pytest
 
 import writer
 from conftest import ENTRY
 from files import Files
-from server import STALL
-from support import failure, rows, value
+from server import STALL, Answer
+from support import failure, message, rows, value
 
 KIB = 1 << 10
 
@@ -222,6 +224,128 @@ def test_with_a_limit_the_second_file_brings_many(bucket_server, remote, connect
     server.when(".safetensors", STALL, after=1)
     db = remote(server, timeout=30, connections=connections)
     assert asked_before_an_interrupt(db, server, f"SELECT object {MANY} LIMIT 150") == 1 + connections
+
+
+def of_the_hub(hub_server, count):
+    hub_server.face.repository("org/model").commit({f"{i:05}.safetensors": safetensors(f"w{i}", count=100) for i in range(count)})
+    return "SELECT object FROM zt_objects('hf://org/model/')"
+
+
+def resolved(hub_server):
+    return len(hub_server.server.asked("/resolve/"))
+
+
+@pytest.mark.parametrize("times", range(5))
+def test_files_of_the_hub_are_asked_for_two_a_connection(hub_server, remote, times):
+    """Others are on their way to the store, which says nothing here: never more than one request a connection, and none takes
+    the place of one that an interrupt ended."""
+    sql = of_the_hub(hub_server, 50)
+    hub_server.server.latency = 0.1   # So that all files have begun before the first of them is redirected
+    hub_server.store.when("", STALL)
+    db = remote(*hub_server.allowed, timeout=30, connections=4)
+    assert asked_before_an_interrupt(db, hub_server.store, sql) == (4 if TOLD else 1)
+    assert resolved(hub_server) == (8 if TOLD else 1)
+
+
+def test_with_a_limit_the_hub_is_asked_for_one_file_first(hub_server, remote):
+    sql = of_the_hub(hub_server, 50)
+    assert rows(remote(*hub_server.allowed, connections=4), sql + " LIMIT 1") == [("w0",)]
+    assert resolved(hub_server) == len(hub_server.store.log) == 1
+
+
+def test_a_scan_of_the_hub_that_ends_early_has_asked_twice_a_connection(hub_server, remote):
+    sql = of_the_hub(hub_server, 200)
+    remote(*hub_server.allowed, connections=8).execute(sql).close()   # At its first row
+    assert 1 <= resolved(hub_server) <= 16
+
+
+# ---- Files of the hub that are asked for beside their listing
+
+def test_the_first_files_are_asked_for_beside_the_listing(hub_server, remote):
+    sql = of_the_hub(hub_server, 20)
+    server, late = hub_server.server, 1.0
+    server.when("/tree/", lambda request: dataclasses.replace(hub_server.face(request), wait=late))
+    assert rows(remote(*hub_server.allowed, connections=4), sql) == [(f"w{i}",) for i in range(20)]
+    assert [r.path for r in server.log][:2] == [f"/api/models/org/model/{what}" for what in (
+        "revision/main", "tree/" + hub_server.face.repository("org/model").revisions["main"])]
+    beside = [r for r in server.asked("/resolve/") if r.at < server.log[1].at + late]
+    assert sorted(r.path.rpartition("/")[2] for r in beside) == ([f"{i:05}.safetensors" for i in range(3)] if TOLD else [])
+    assert resolved(hub_server) == len(hub_server.store.log) == 20
+
+
+QUIET = ["SELECT path, size, etag FROM zt_files('hf://org/model/')", "SELECT object FROM zt_objects('hf://org/model/nothing/*')",
+         "SELECT object FROM zt_objects('hf://org/model/') WHERE path LIKE '%/none%'", "SELECT object FROM zt_objects('hf://org/model/*.gguf')",
+         "SELECT object FROM zt_objects('hf://org/model/') WHERE path = 'hf://org/model/none.safetensors'"]
+
+
+@pytest.mark.parametrize("sql", QUIET)
+def test_no_file_is_asked_for_that_is_not_opened(hub_server, remote, sql):
+    of_the_hub(hub_server, 20)
+    rows(remote(*hub_server.allowed), sql)
+    assert (resolved(hub_server), len(hub_server.store.log)) == (0, 0)
+
+
+def test_known_files_are_not_asked_for_beside_the_listing(hub_server, remote):
+    sql = of_the_hub(hub_server, 20)
+    db = remote(*hub_server.allowed, ttl=0)
+    assert len(rows(db, sql)) == 20
+    hub_server.server.log.clear()
+    assert len(rows(db, sql)) == 20 and resolved(hub_server) == 0
+
+
+def test_one_connection_lists_first(hub_server, remote):
+    sql = of_the_hub(hub_server, 5)
+    assert len(rows(remote(*hub_server.allowed, connections=1), sql)) == 5
+    assert ["/resolve/" in r.path for r in hub_server.server.log] == [False, False] + [True] * 5
+
+
+NAMES = [f"{i:05}.safetensors" for i in range(20)]
+HINTS = {
+    "none": [], "no array": {"rfilename": NAMES[0]}, "text": "x", "null": None, "no objects": NAMES, "no names": [{"x": 1}, {"rfilename": 5}, {"rfilename": None}],
+    "odd": [{"rfilename": name} for name in ("", "/", "..", "../m.safetensors", "a/../m.safetensors", "/m.safetensors", "a\0.safetensors", "x" * 5000 + ".safetensors")],
+    "of others": [{"rfilename": f"other{i}.safetensors"} for i in range(50)], "repeated": [{"rfilename": NAMES[3]}] * 50,
+    "reversed": [{"rfilename": name} for name in reversed(NAMES)], "deep": [[[[[[{"rfilename": NAMES[0]}]]]]]],
+    "many": [{"rfilename": f"{i}.txt"} for i in range(200_000)] + [{"rfilename": "other.safetensors"}]}
+
+
+@pytest.mark.parametrize("hints", HINTS)
+def test_names_that_lie_give_no_row(hub_server, remote, hints):
+    sql = of_the_hub(hub_server, 20)
+    face = hub_server.face
+    revision = {"sha": face.repository("org/model").revisions["main"], "siblings": HINTS[hints]}
+    hub_server.server.when("/revision/", Answer(200, {}, json.dumps(revision).encode()))
+    assert rows(remote(*hub_server.allowed, connections=4), sql) == [(f"w{i}",) for i in range(20)]
+    asked = [r.path.partition("/resolve/")[2].partition("/")[2] for r in hub_server.server.asked("/resolve/")]
+    assert sorted(name for name in asked if name in NAMES) == NAMES   # Each once
+    others = {name for name in asked if name not in NAMES}
+    assert len(others) <= 3 and all(name.startswith("other") for name in others) and ("other.safetensors" not in others)
+
+
+def test_a_listing_that_fails_ends_what_was_asked_for_beside_it(hub_server, remote):
+    sql = of_the_hub(hub_server, 20)
+    hub_server.server.when("/resolve/", STALL)
+    hub_server.server.when("/tree/", Answer(404, {"X-Error-Code": "RevisionNotFound"}))
+    db = remote(*hub_server.allowed, timeout=30)
+    before = time.monotonic()
+    assert "RevisionNotFound" in message(db, sql)
+    assert time.monotonic() - before < 5
+    hub_server.server.forget()
+    assert len(rows(db, sql)) == 20
+
+
+def test_an_interrupt_ends_a_listing_and_what_was_asked_for_beside_it(hub_server, remote):
+    sql = of_the_hub(hub_server, 20)
+    hub_server.server.when(lambda r: "/revision/" not in r.path, STALL)
+    db = remote(*hub_server.allowed, timeout=30, connections=4)
+    timer = threading.Timer(1, db.interrupt)
+    timer.start()
+    before = time.monotonic()
+    with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+        db.execute(sql).fetchall()
+    assert time.monotonic() - before < 3
+    assert resolved(hub_server) == (3 if TOLD else 0) and hub_server.store.log == []
+    hub_server.server.forget()
+    assert len(rows(db, sql)) == 20
 
 
 def test_a_scan_that_ends_early_has_asked_once_a_connection(bucket_server, remote):

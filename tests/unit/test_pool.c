@@ -44,6 +44,32 @@ TEST(test_every_task_is_done_once_it_was_waited_for){
   }
 }
 
+/* A task that another thread takes some time for. */
+static void slow_square(zt_task *task, const zt_interrupt *interrupt){
+  usleep(10*1000);
+  square(task, interrupt);
+}
+
+TEST(test_who_waits_for_a_task_that_waits_runs_no_other){
+  for(int waits=0; waits<2; waits++){
+    zt_pool *pool = zt_pool_new(1);
+    zt_tasks tasks = { .pool = pool, .waits = waits };
+    numbered a[5] = { 0 };
+    zt_error err = ZT_ERROR_NONE;
+    size_t here = 0;
+    for(size_t i=0; i<COUNT(a); i++){
+      a[i].task.run = slow_square;
+      zt_pool_add(&tasks, &a[i].task, false);
+    }
+    usleep(2*1000);   /* The thread has the first one */
+    assert_int_equal(zt_pool_wait(&tasks, &a[0].task, NULL, &err), SQLITE_OK);
+    for(size_t i=1; i<COUNT(a); i++) here += a[i].task.state==ZT_TASK_DONE && pthread_equal(a[i].by, pthread_self());
+    check( waits ? here==0 : here>0, "%d: %zu", waits, here );
+    zt_pool_abandon(&tasks);
+    zt_pool_free(pool);
+  }
+}
+
 /* A task that ends only when it is told to. */
 static void endless(zt_task *task, const zt_interrupt *interrupt){
   zt_error err = ZT_ERROR_NONE;
@@ -109,6 +135,8 @@ TEST(test_a_forked_process_does_what_it_waits_for){
 
 typedef struct series {
   uint64_t end, made, done, dropped;   /* Jobs */
+  pthread_t caller;
+  uint64_t by_caller;                  /* Jobs that it ran */
   uint64_t ahead;                      /* The greatest number for which one was made */
   uint64_t memory;                     /* A result's size */
   int64_t nanoseconds;                 /* That a job takes at least */
@@ -130,6 +158,7 @@ static void series_work(zt_job *job, const zt_interrupt *interrupt){
   job->memory = j->of->memory;
   pthread_mutex_lock(&j->of->lock);
   j->of->done++;
+  j->of->by_caller += pthread_equal(pthread_self(), j->of->caller)!=0;
   pthread_mutex_unlock(&j->of->lock);
 }
 
@@ -222,6 +251,21 @@ TEST(test_who_waits_is_not_alone){
     zt_prefetch_clear(&a);
     zt_pool_free(pool);
   }
+}
+
+/* Of jobs that wait for other machines, the caller runs none, and several are ahead at once. */
+TEST(test_who_asks_for_jobs_that_wait_runs_none){
+  series s = { .end = 300, .nanoseconds = 2*1000*1000, .caller = pthread_self(), .lock = PTHREAD_MUTEX_INITIALIZER };
+  zt_pool *pool = zt_pool_new(8);
+  zt_prefetch a = { .jobs = &series_jobs, .tasks = { .pool = pool, .waits = true }, .whole = true, .early = 5 };
+  for(uint64_t i=0; i<100; i++){
+    take(&a, &s, 3*i);
+    if( i==0 ) assert_int_equal(s.ahead, 3*5);
+  }
+  assert_int_equal(s.done, 100);
+  check( s.by_caller==0, "%llu", (unsigned long long)s.by_caller );
+  zt_prefetch_clear(&a);
+  zt_pool_free(pool);
 }
 
 /* --- Memory used again --- */
