@@ -83,7 +83,7 @@ def word(value):
 
 @functools.cache
 def encoder():
-    """What writes a value as JSON. Its import takes a while, and few listings need it."""
+    """The function that writes a value as JSON. Its import takes a while, and few listings need it."""
     import json
 
     return json.JSONEncoder().encode
