@@ -89,7 +89,7 @@ def test_ls_of_a_directory_lists_files_and_says_which_are_broken(command, models
 
 
 # What Python imports slowly, and `ls` does not need
-SLOW = {"apsw", "ctypes.util", "difflib", "pathlib", "rich", "shutil", "tempfile", "urllib.parse", "ztensor_sqlite._query", "ztensor_sqlite._save",
+SLOW = {"apsw", "ctypes.util", "difflib", "json", "pathlib", "rich", "shutil", "tempfile", "urllib.parse", "ztensor_sqlite._query", "ztensor_sqlite._save",
         "ztensor_sqlite._tensor"}
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from typing import Any, Iterator
 
 
@@ -16,8 +17,7 @@ def is_sqlite3(connection: Any) -> bool:
     return hasattr(connection, "text_factory")
 
 
-def decoded(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
+decoded = operator.methodcaller("decode", "utf-8", "surrogateescape")   # Of bytes. A function of Python's own is slower
 
 
 def rows(connection: Any, sql: str, parameters: Any = ()) -> Any:

@@ -1,5 +1,5 @@
 """Rows as a table on a terminal, as tab-separated text elsewhere, or as JSON or CSV on request; and progress."""
-import json
+import functools
 import math
 import os
 import sys
@@ -29,7 +29,8 @@ def prepare():
 
 
 def give_up():
-    """Redirect a stream that cannot be written. Otherwise Python would try again at exit, and change the status."""
+    """Write what is still to be written, and redirect a stream that cannot be. Otherwise Python would try again at exit, and change the
+    status."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -80,7 +81,12 @@ def word(value):
     return plain(str(value))
 
 
-_json = json.JSONEncoder().encode
+@functools.cache
+def encoder():
+    """The function that writes a value as JSON. Its import takes a while, and few listings need it."""
+    import json
+
+    return json.JSONEncoder().encode
 
 
 def words(row):
@@ -92,12 +98,12 @@ def words(row):
 def json_text(value, kind=None):
     """A value in JSON. An infinity is written as SQLite's own functions do."""
     if isinstance(value, str):
-        return value if kind == JSON else _json(as_named(value) if renamed else value)
+        return value if kind == JSON else encoder()(as_named(value) if renamed else value)
     if isinstance(value, float) and math.isinf(value):
         return "9.0e+999" if value > 0 else "-9.0e+999"
     if isinstance(value, bytes):
         value = value.hex()
-    return _json(value)
+    return encoder()(value)
 
 
 def show(columns, rows, form=None):
@@ -111,7 +117,7 @@ def show(columns, rows, form=None):
 
 
 def _show_json(columns, rows):
-    count, parts = 0, [(f"{_json(name)}: ", kind) for name, kind in columns]
+    count, parts = 0, [(f"{encoder()(name)}: ", kind) for name, kind in columns]
     for row in rows:
         sys.stdout.write(("," if count else "[") + "\n  {" + ", ".join([name + json_text(v, kind) for (name, kind), v in zip(parts, row)]) + "}")
         count += 1

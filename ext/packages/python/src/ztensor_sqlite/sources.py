@@ -4,7 +4,6 @@ Pipes are copied into temporary files, since tensor files are read at any place.
 """
 import atexit
 import errno
-import json
 import os
 import re
 import stat
@@ -26,9 +25,9 @@ class Source:
         if len(words) == 1:
             _refuse_database(words[0])
         self.words = [_opened(word) for given in words for word in _listed(given, len(words) == 1)]
-        self.text = self.words[0] if len(self.words) == 1 else json.dumps(self.words, ensure_ascii=False)
+        self.text = self.words[0] if len(self.words) == 1 else several(self.words)
         if len(self.words) == 1 and self.text.startswith("[") and not A_LIST.match(self.text) and not os.path.lexists(self.text):
-            self.text = json.dumps(self.words, ensure_ascii=False)   # A pattern
+            self.text = several(self.words)   # A pattern
         self.sql = quote(self.text)
 
     def __str__(self):
@@ -67,10 +66,19 @@ class Source:
         return found[0]
 
 
+def several(words):
+    """A JSON array of words, which is a source that the extension takes."""
+    import json
+
+    return json.dumps(words, ensure_ascii=False)
+
+
 def _listed(word, alone):
     """The words in a word: several if it is a JSON array beside other words, where an array cannot be."""
     if alone or not A_LIST.match(word) or os.path.lexists(word):
         return [word]
+    import json
+
     try:
         words = json.loads(word)
     except ValueError:

@@ -2,7 +2,6 @@
 import contextlib
 import functools
 import itertools
-import json
 import os
 import re
 import sys
@@ -11,6 +10,7 @@ import click
 
 from .. import output
 from ..session import Session, Trouble, is_database, quote
+from ..sources import several
 
 WORD = re.compile(r"[\w./:+@%=-]+", re.ASCII)   # Names of tensors that mean nothing else to a shell
 
@@ -234,7 +234,7 @@ def unreadable(session, source, read=()):
         rest = [path for path, in session.run(f"SELECT path FROM zt_files({files})") if path not in read]
         if not rest:
             return 0
-        files = quote(json.dumps(rest, ensure_ascii=False))
+        files = quote(several(rest))
     errors = session.run(f"SELECT error FROM zt_files({files}) WHERE error IS NOT NULL")
     for error, in errors:
         print(output.plain(error), file=sys.stderr)
