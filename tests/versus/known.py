@@ -3,6 +3,7 @@ import re
 
 # (format, outcome, class of the message or of the difference, why it is right)
 KNOWN = [
+    ("ztensor-1", "only we accept", r"Invalid magic number", "a file without the magic number behind is one of zTensor 1.0, which release 1.2.3 does not read"),
     ("matlab", "only we accept", r"local variable X referenced|does not appear to be char type|buffer is too small", "a matrix of an unknown class, or a "
      "text that is none, is an attribute that is not understood, and a warning"),
     ("matlab", "only we accept", r"negative dimensions are not allowed", "a text without a shape is an attribute, and a warning"),
