@@ -155,7 +155,8 @@ static bool hdf5_read_old(zt_hdf5 *h, zt_hdf5_in *in, hdf5_super *out){
   driver = zt_hdf5_take_address(in);
   zt_hdf5_skip(in, h->length_size);   /* The root's name */
   h->root = zt_hdf5_take_address(in);
-  return zt_hdf5_take(in, 4)<=HDF5_SYMBOL_KINDS && symbols && children && chunks && flags<=HDF5_FLAGS && free==ZT_HDF5_NONE
+  return zt_hdf5_take(in, 4)<=HDF5_SYMBOL_KINDS && symbols && children && chunks
+      && flags<=HDF5_FLAGS && free==ZT_HDF5_NONE
       && (driver==ZT_HDF5_NONE || (driver>0 && driver<h->size));
 }
 
