@@ -43,7 +43,7 @@ static int header_continue(header_reader *r, zt_span data){
   header_block next;
   next.address = zt_hdf5_take_address(&in);
   next.length = zt_hdf5_take_length(&in);
-  if( in.cut ) return header_fail(r, "a continuation that is cut short");
+  if( in.cut || next.length==0 ) return header_fail(r, "a continuation that is cut short");
   for(uint32_t i=0; i<r->nBlock; i++){
     if( r->block[i].address==next.address ){
       return zt_break(r->h->err, "HD7", "two ways lead to the block at address %llu",

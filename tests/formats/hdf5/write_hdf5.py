@@ -258,9 +258,15 @@ def header_cases():
     f = File()
     yield refused("continuation-short", "HD4", "hdf5-header", "a continuation of less than 8 bytes", "a block of 4 bytes", f.end(link("w", f.put(header(message(CONTINUATION, struct.pack("<QQ", f.put(bytes(8)), 4)))))))
     f = File()
+    f = File()
+    yield refused("continuation-empty", "HD4", "hdf5-header", "a continuation that is cut short", "a block of 0 bytes", f.end(link("w", f.put(header(message(CONTINUATION, struct.pack("<QQ", 48, 0)))))))
+    f = File()
     yield refused("continuation-unsigned", "HD4", "hdf5-header", "a continuation without its signature", "a block of zeros", f.end(link("w", f.put(header(message(CONTINUATION, struct.pack("<QQ", f.put(bytes(16)), 16)))))))
     f = File()
     yield "ok-attribute-version", f.end(link("w", f.plain()), attribute("a", U8, b"\1", version=9)), "ok", "HD4", "hdf5-header", "attribute 'hdf5.unread': an attribute of unknown form", "an attribute of version 9", {"object": "w"}
+    f = File()
+    yield ("ok-attribute-name", f.end(link("w", f.plain()), attribute("a\0b", U8, b"\1")), "ok", "HD4", "hdf5-header",
+           "attribute 'hdf5.unread': an attribute whose name does not end where it should", "U+0000 in the name of an attribute", {"object": "w"})
     f = File()
     yield "ok-attribute-shared", f.end(link("w", f.plain()), message(ATTRIBUTE, SHARED, 2), message(ATTRIBUTE, SHARED, 2)), "ok", "HD17", "hdf5-shared", "attribute 'hdf5.unread': a shared message, and the file has no table of them", "attributes in a heap of shared messages that is not there", {"object": "w"}
     f = File()
