@@ -54,6 +54,7 @@
 #define HDF5_FIRST_USER ((uint64_t)512)   /* The least position of the superblock but 0 */
 #define HDF5_DEPTH 1024
 #define HDF5_CHUNKS 32                    /* Half the entries of a node in a B-tree of chunks */
+#define HDF5_SYMBOL_KINDS 2               /* The root's entry is a symbol of one of these kinds */
 #define HDF5_FLAGS 7u                     /* All flags of a superblock: who writes the file */
 #define HDF5_SPARE ((uint64_t)1 << 20)    /* Kept bytes beyond HDF5_TIMES the file's */
 #define HDF5_TIMES 32
@@ -154,7 +155,8 @@ static bool hdf5_read_old(zt_hdf5 *h, zt_hdf5_in *in, hdf5_super *out){
   driver = zt_hdf5_take_address(in);
   zt_hdf5_skip(in, h->length_size);   /* The root's name */
   h->root = zt_hdf5_take_address(in);
-  return symbols && children && chunks && flags<=HDF5_FLAGS && free==ZT_HDF5_NONE
+  return zt_hdf5_take(in, 4)<=HDF5_SYMBOL_KINDS && symbols && children && chunks
+      && flags<=HDF5_FLAGS && free==ZT_HDF5_NONE
       && (driver==ZT_HDF5_NONE || (driver>0 && driver<h->size));
 }
 

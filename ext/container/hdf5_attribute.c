@@ -159,7 +159,10 @@ static int attribute_add(attribute_list *l, zt_span message){
     return zt_break(h->err, "HD4", "an attribute of unknown form");
   }
   end = name.n ? memchr(name.p, 0, name.n) : NULL;
-  if( end ) name.n = (size_t)(end-name.p);
+  if( !end || (uint64_t)(end-name.p)+1!=name_length ){
+    return zt_break(h->err, "HD4", "an attribute whose name does not end where it should");
+  }
+  name.n = (size_t)(end-name.p);
   if( attribute_put_value(l, (zt_text){ (const char*)name.p, name.n }, type, space, data,
                           version>1 ? flags : 0) ) return h->err->rc;
   return attribute_add_entry(l, e, name);

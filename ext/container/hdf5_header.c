@@ -27,6 +27,7 @@ typedef struct header_reader {
   zt_hdf5_header *out;
   uint8_t version;
   uint8_t flags;                     /* Of version 2 */
+  uint64_t most;                     /* Messages that may follow (version 1) */
   uint64_t bytes;                    /* Of all blocks so far */
   uint32_t nBlock;
   header_block *block;               /* HEADER_BLOCKS */
@@ -42,7 +43,7 @@ static int header_continue(header_reader *r, zt_span data){
   header_block next;
   next.address = zt_hdf5_take_address(&in);
   next.length = zt_hdf5_take_length(&in);
-  if( in.cut ) return header_fail(r, "a continuation that is cut short");
+  if( in.cut || next.length==0 ) return header_fail(r, "a continuation that is cut short");
   for(uint32_t i=0; i<r->nBlock; i++){
     if( r->block[i].address==next.address ){
       return zt_break(r->h->err, "HD7", "two ways lead to the block at address %llu",
@@ -86,6 +87,8 @@ static int header_messages(header_reader *r, size_t from, size_t to, uint64_t ad
       .flags = old ? p[4] : p[3], .at = (uint32_t)(at+head), .address = address+(at-from)+head
     };
     if( m.n>to-at-head ) return header_fail(r, "a message that goes beyond its block");
+    /* As in libhdf5, fewer messages than the header states are allowed */
+    if( old && r->most--==0 ) return header_fail(r, "more messages than the header states");
     if( header_contradicts(m.flags) ) return header_fail(r, "flags that exclude each other");
     if( old && m.n%8 ) return header_fail(r, "a message of a length that is no multiple of 8");
     at += head+m.n;
@@ -108,8 +111,8 @@ static int header_append(header_reader *r, uint64_t address, uint64_t n, size_t 
 static int header_begin_old(header_reader *r, uint64_t address, const uint8_t *head){
   size_t from;
   const uint32_t n = zt_le32(head+8);
-  /* As in libhdf5, no other number of messages is checked: old releases wrote wrong ones */
-  if( zt_le16(head+2)==0 ) return header_fail(r, "a header of no messages");
+  r->most = zt_le16(head+2);
+  if( r->most==0 ) return header_fail(r, "a header of no messages");
   if( header_append(r, address+16, n, &from) ) return r->h->err->rc;
   return header_messages(r, from, r->out->bytes.n, address+16);
 }

@@ -129,9 +129,10 @@ static int index_push(index_reader *r, index_todo *todo, index_node node){
   return SQLITE_OK;
 }
 
-/* A key: what is stored of a chunk, and its coordinates. The last one is a byte's in an element. */
+/* A key: what is stored of a chunk, and its coordinates. The last one is a byte's in an element: 0
+** but in a last key. */
 typedef struct index_key {
-  uint64_t at[ZT_CHUNKS_RANK];
+  uint64_t at[ZT_CHUNKS_RANK], byte;
   uint64_t size;
   uint32_t skipped;
 } index_key;
@@ -146,8 +147,8 @@ static int index_take_key(index_reader *r, zt_hdf5_in *in, index_key *out){
     whole = whole && out->at[d]%c->chunk[d]==0;
     out->at[d] /= c->chunk[d];
   }
-  whole = whole && zt_hdf5_take(in, 8)%c->width==0;
-  return whole ? SQLITE_OK
+  out->byte = zt_hdf5_take(in, 8);
+  return whole && (out->byte==0 || out->byte==c->width) ? SQLITE_OK
        : zt_break(r->h->err, "HD14", "a chunk that does not begin in the grid");
 }
 
@@ -198,7 +199,7 @@ static int index_node_entries(index_reader *r, index_todo *todo, index_node node
   for(uint64_t i=0; i<n && !r->h->err->rc; i++, key=next){
     const uint64_t child = zt_hdf5_take_address(&in);
     if( index_take_key(r, &in, &next) ) break;
-    if( index_order(r, key.at, next.at)>0 ){
+    if( index_order(r, key.at, next.at)>0 || key.byte ){
       return index_fail(r->h, "keys that do not ascend in the node", node.address);
     }
     if( level==0 ) index_add(r, key.at, child, key.size, key.skipped);

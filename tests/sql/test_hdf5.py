@@ -337,10 +337,16 @@ def test_the_keys_of_a_groups_tree_fit_each_other(db):
 
 
 def test_the_coordinate_in_an_element_is_whole(db):
-    keys = struct.pack("<IIQQQ", 16, 0, 0, 2, 48) + bytes(24)
-    f = hdf5.File()
-    at = f.put(struct.pack("<4sBBHQQ", b"TREE", 1, 0, 1, hdf5.NONE, hdf5.NONE) + keys)
-    assert "a chunk that does not begin in the grid" in message(db, "SELECT zt_dense(?, 'w')", hdf5.beside(hdf5.chunked(at, 4, 4), file=f))
+    for byte, end, fault in ((2, 0, "a chunk that does not begin in the grid"), (0, 8, "a chunk that does not begin in the grid"), (4, 0, "keys that do not ascend"), (0, 4, None)):
+        keys = struct.pack("<IIQQQ", 16, 0, 0, byte, 48) + struct.pack("<8xQQ", 0, end)
+        f = hdf5.File()
+        f.put(hdf5.DATA)
+        at = f.put(struct.pack("<4sBBHQQ", b"TREE", 1, 0, 1, hdf5.NONE, hdf5.NONE) + keys)
+        data = hdf5.beside(hdf5.chunked(at, 4, 4), file=f)
+        if fault is None:
+            assert value(db, "SELECT zt_dense(?, 'w')", data) == hdf5.DATA
+        else:
+            assert fault in message(db, "SELECT zt_dense(?, 'w')", data)
 
 
 def test_an_integer_has_its_bits(db):

@@ -3,9 +3,10 @@ import re
 
 # (format, outcome, class of the message or of the difference, why it is right)
 KNOWN = [
+    ("ztensor-1", "only we accept", r"Invalid magic number", "a file without the magic number behind is one of zTensor 1.0, which release 1.2.3 does not read"),
     ("matlab", "only we accept", r"local variable X referenced|does not appear to be char type|buffer is too small", "a matrix of an unknown class, or a "
      "text that is none, is an attribute that is not understood, and a warning"),
-    ("matlab", "only we accept", r"negative dimensions are not allowed", "a text without a shape is an attribute, and a warning"),
+    ("matlab", "only we accept", r"negative dimensions are not allowed|iteration over a N-d array", "a text without a shape is an attribute, and a warning"),
     ("matlab", "only we accept", r"Expecting miINTN", "a name of unsigned bytes is read as one of signed bytes"),
     ("matlab", "only we accept", r"it died with status", "scipy crashes"),
     ("npz", "only we accept", r"magic string|EOF: reading magic", "a member without numpy's magic number, and without .npy in both of its names, is no array"),

@@ -211,6 +211,7 @@ def old_cases():
     superblock = "HD1", "hdf5-superblock"
     for name, offset, data, what in (("parts", 10, b"\1", "a root's table of symbols of version 1"), ("nodes", 18, b"\0\0", "nodes without room"),
                                      ("flags", 20, b"\x08", "a flag that is none"), ("free", 32, quad(0), "a place of free space"),
+                                     ("kind", 72, b"\3", "a root of an unknown kind of symbols"),
                                      ("driver", 48, quad(1 << 40), "a driver's block behind the end"),
                                      ("driver-0", 48, quad(0), "a driver's block in the superblock's place")):
         yield refused(f"superblock-{name}", *superblock, "a superblock of unknown form", what, of_userblock(b"\x89HDF", (offset, data)))
@@ -218,6 +219,11 @@ def old_cases():
     yield refused("root-past-stated-end", "HD3", "hdf5-address", "12 bytes at address 96 go beyond the end of the file", "a root behind the stated end", of_userblock(b"\x89HDF", (40, quad(512 + 96))))
     yield refused("header-no-messages", "HD4", "hdf5-header", "a header of no messages", "a header that states no message, and has some", of_userblock(b"\1\0\1\0\1\0\0\0\x18", (2, b"\0\0")))
     group = "HD5", "hdf5-group"
+    root = bytearray(golden("userblock", b"\x89HDF"))
+    where = root.index(b"\1\0\1\0\1\0\0\0\x18")
+    root[where + 8:where + 12] = struct.pack("<I", 32)
+    root[where + 40:where + 48] = bytes(8)
+    yield refused("header-more-messages", "HD4", "hdf5-header", "more messages than the header states", "a second message where one is stated", bytes(root))
     yield refused("message-length", "HD4", "hdf5-header", "a message of a length that is no multiple of 8", "a message of 15 bytes", of_userblock(b"\1\0\1\0\1\0\0\0\x18", (18, b"\x0f")))
     for name, flags, what in (("shared", 6, "a message that is shared, and must not be"), ("unknown", 0x20, "a message that was unknown, and was not to be marked so"),
                               ("refused", 0x38, "a message that was unknown to a writer, which must know it")):
@@ -252,9 +258,15 @@ def header_cases():
     f = File()
     yield refused("continuation-short", "HD4", "hdf5-header", "a continuation of less than 8 bytes", "a block of 4 bytes", f.end(link("w", f.put(header(message(CONTINUATION, struct.pack("<QQ", f.put(bytes(8)), 4)))))))
     f = File()
+    f = File()
+    yield refused("continuation-empty", "HD4", "hdf5-header", "a continuation that is cut short", "a block of 0 bytes", f.end(link("w", f.put(header(message(CONTINUATION, struct.pack("<QQ", 48, 0)))))))
+    f = File()
     yield refused("continuation-unsigned", "HD4", "hdf5-header", "a continuation without its signature", "a block of zeros", f.end(link("w", f.put(header(message(CONTINUATION, struct.pack("<QQ", f.put(bytes(16)), 16)))))))
     f = File()
     yield "ok-attribute-version", f.end(link("w", f.plain()), attribute("a", U8, b"\1", version=9)), "ok", "HD4", "hdf5-header", "attribute 'hdf5.unread': an attribute of unknown form", "an attribute of version 9", {"object": "w"}
+    f = File()
+    yield ("ok-attribute-name", f.end(link("w", f.plain()), attribute("a\0b", U8, b"\1")), "ok", "HD4", "hdf5-header",
+           "attribute 'hdf5.unread': an attribute whose name does not end where it should", "U+0000 in the name of an attribute", {"object": "w"})
     f = File()
     yield "ok-attribute-shared", f.end(link("w", f.plain()), message(ATTRIBUTE, SHARED, 2), message(ATTRIBUTE, SHARED, 2)), "ok", "HD17", "hdf5-shared", "attribute 'hdf5.unread': a shared message, and the file has no table of them", "attributes in a heap of shared messages that is not there", {"object": "w"}
     f = File()
