@@ -316,11 +316,7 @@ bool zt_npy_probe(zt_span head){
 /* NY1 and NY2 */
 size_t zt_npy_length(zt_span head, zt_error *err){
   uint64_t length;
-  assert( head.n>=ZT_NPY_HEAD );
-  if( !zt_npy_probe(head) ){
-    zt_break(err, "NY1", "no npy array begins here");
-    return 0;
-  }
+  assert( head.n>=ZT_NPY_HEAD && zt_npy_probe(head) );
   if( head.p[6]<1 || head.p[6]>3 || head.p[7]!=0 ){
     zt_break(err, "NY1", "npy version %u.%u cannot be read, 1.0, 2.0 and 3.0 can", head.p[6],
              head.p[7]);
@@ -474,6 +470,10 @@ void zt_npy_object(const zt_container *c, uint32_t i, zt_object *out){
   out->elements = 1;
   out->format = (zt_text){ NULL, 0 };
   out->unshaped = r.unread;
+  if( r.foreign ){
+    out->fault_rule = r.fault_rule;
+    out->fault = (const char*)c->kept.p+r.fault;
+  }
   if( r.unread ) return;
   out->format = r.npy.format;
   out->layout = r.npy.dense ? ZT_LAYOUT_DENSE : ZT_LAYOUT_UNKNOWN;
@@ -505,13 +505,13 @@ void zt_npy_component(const zt_container *c, uint32_t i, uint32_t k, unsigned wa
   out->encoding = r.encoding;
   if( !r.encoding.z ) out->encoding.z = (const char*)c->kept.p+r.encoding_at;
   out->codec = r.codec;
-  out->has_decoded_length = r.codec!=ZT_CODEC_RAW && !r.unread;
+  out->has_decoded_length = r.codec!=ZT_CODEC_RAW && (!r.unread || r.foreign);
   out->decoded_length = r.decoded;
   if( r.digest ){
     out->digest = (zt_text){ (const char*)c->kept.p+r.digest, sizeof("crc32:00000000")-1 };
     out->digests = ZT_DIGEST_CRC32;
   }
-  if( r.fault ){
+  if( r.fault && !r.foreign ){
     out->fault_rule = r.fault_rule;
     out->fault = (const char*)c->kept.p+r.fault;
   }

@@ -33,7 +33,8 @@ void zt_npy_describe(zt_text descr, zt_npy *out);
 /* True if bytes begin like a header. */
 bool zt_npy_probe(zt_span head);
 
-/* The length of the header that begins with at least ZT_NPY_HEAD bytes; 0 on failure (NY1, NY2). */
+/* The length of the header that begins with at least ZT_NPY_HEAD bytes, which zt_npy_probe() knows;
+** 0 on failure (NY1, NY2). */
 size_t zt_npy_length(zt_span head, zt_error *err);
 
 /* Read a whole header. Sets *out and shape (ZT_MAX_RANK), and appends descr as CBOR. */
@@ -47,6 +48,7 @@ void zt_npy_put_header(const zt_npy *npy, zt_span descr, const uint64_t *shape, 
 typedef struct zt_npy_record {
   zt_npy npy;
   bool unread;                   /* Its header cannot be read: npy is not set */
+  bool foreign;                  /* Its bytes can be read, and are no array: the fault is of values */
   uint32_t name, name_length;    /* In the kept bytes */
   uint32_t attributes;           /* A map in the kept bytes; 0: none */
   uint64_t offset, length;       /* The stored range, */

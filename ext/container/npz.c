@@ -6,15 +6,17 @@
 **   member  := an array, called NAME or NAME.npy
 **            | anything else, which is skipped
 **
-** As in numpy, a member's first bytes tell an array. So does the suffix .npy: without those bytes
-** the array is damaged. If directory and local header differ, either name tells. Files of macOS,
-** which are called as others are, are none.
+** As in numpy, a member's first bytes tell an array. If directory and local header differ, either
+** name tells. One that is called NAME.npy, without those bytes, is listed as not understood, since it
+** may be a damaged array; zt_blob() gives its bytes, as numpy does. Files of macOS, which are called
+** as others are, are none.
 **
 **   NZ1  arrays' names are UTF-8, and without U+0000
 **   NZ2  no two arrays have one name
 **   NZ3  an archive with members has an array
 **   NZ4  headers take at most NPZ_SPARE bytes and NPZ_TIMES the archive's size. The fixed part of
 **        each array's record does not count: its entry in the directory bounds it
+**   NZ5  a member that is called NAME.npy is an array
 **
 ** A fault of one member is its own: the member is listed with its known fields, and hides no other.
 ** If its encoding is unknown, only the name is known. The driver of PyTorch takes its archives
@@ -41,6 +43,8 @@ static const zt_rule npz_rules[] = {
   ZT_ERROR("NZ4", "npz-headers",
            "the headers of all members take at most 1 MiB plus 8 times the archive's size (npz)",
            ZT_SPEC_OURS),
+  ZT_WARNING("NZ5", "npz-array", "a member that is called NAME.npy is an array (npz)",
+             ZT_SPEC_SENSE),
   ZT_RULES_END
 };
 
@@ -133,6 +137,9 @@ static int npz_read_header(npz_reader *r, npz_member *m, zt_npy *npy, uint64_t *
                            zt_error *err){
   size_t length;
   if( npz_fetch(r, m, ZT_NPY_HEAD, err) ) return err->rc;
+  if( !zt_npy_probe((zt_span){ r->header.p, r->header.n }) ){
+    return zt_break(err, "NZ5", "it is no npy array");
+  }
   if( r->header.n<ZT_NPY_HEAD ) return zt_break(err, "NY2", "it ends within the header");
   length = zt_npy_length((zt_span){ r->header.p, r->header.n }, err);
   if( err->rc || npz_fetch(r, m, length, err) ) return err->rc;
@@ -166,7 +173,8 @@ static int npz_set_fault(npz_reader *r, zt_error *failed, zt_npy_record *out){
     return r->b->err->rc;
   }
   out->unread = true;
-  out->codec = ZT_CODEC_UNKNOWN;   /* The array's size is unknown */
+  out->foreign = failed->rule && strcmp(failed->rule, "NZ5")==0;
+  if( !out->foreign ) out->codec = ZT_CODEC_UNKNOWN;   /* The array's size is unknown */
   out->fault_rule = failed->rule;
   out->fault = npz_put_text(r, failed->parts.fault, strlen(failed->parts.fault)+1);
   zt_error_clear(failed);
@@ -264,7 +272,7 @@ static int npz_add_member(npz_reader *r, uint32_t i){
   if( !record.unsized ) record.length = m.zip.stored;
   if( !failed.rc && !record.unread ) npz_read_header(r, &m, &record.npy, shape, &failed);
   if( failed.rc && npz_set_fault(r, &failed, &record) ) goto end;
-  if( !record.unread ) npz_place(&m, &record);
+  if( !record.unread || record.foreign ) npz_place(&m, &record);
   sqlite3_snprintf(sizeof(digest), digest, "crc32:%08x", m.zip.crc);
   record.digest = npz_put_text(r, digest, sizeof(digest)-1);
   npz_put(r, name, &record, shape);

@@ -66,7 +66,7 @@ static void check_header(zt_span bytes){
   zt_npy npy;
   size_t length;
   uint8_t *p;
-  if( bytes.n<ZT_NPY_HEAD ) return;
+  if( bytes.n<ZT_NPY_HEAD || !zt_npy_probe(bytes) ) return;
   length = zt_npy_length(bytes, &err);
   CHECK((length==0)==(err.rc!=0), "a length or a failure");
   if( length && length<=bytes.n ){

@@ -132,10 +132,11 @@ def member_cases():
     yield ("local-array", archive(Member("w.nqy", local=b"w.npy"), Member("other.npy")), "lists_but_no_bytes", *nameless, "a name of an array in the local header alone", {"object": "w.nqy", "length": None, "decoded_length": None})
     yield ("local-others", archive(Member("u.txt", header=1, stored=10, size=10), Member("w.txt", local=b"w.dat"), Member("other.npy")), "ok",
            None, None, None, "names in local headers that are of no array")
-    magic = ("NY1", "npy-version", "no npy array begins here")
-    yield broken("npy-magic", *magic, "an array whose first byte has another bit", Member("w.npy", bytes([raw[0] ^ 1]) + raw[1:]), length=144)
-    yield broken("npy-magic-deflated", *magic, "a deflated array without its magic number", Member("w.npy", bytes(144), DEFLATE), length=len(deflate(bytes(144))))
-    yield broken("npy-empty", "NY2", "npy-length", "it ends within the header", "a member without a byte", Member("w.npy", b""), length=0)
+    for name, member, what in [("npy-magic", Member("w.npy", bytes([raw[0] ^ 1]) + raw[1:]), "an array whose first byte has another bit"),
+                               ("npy-magic-deflated", Member("w.npy", bytes(144), DEFLATE), "a deflated array without its magic number"),
+                               ("npy-empty", Member("w.npy", b""), "a member without a byte")]:
+        yield (name, archive(member, Member("other.npy", method=DEFLATE)), "lists_but_no_dense", "NZ5", "npz-array", "it is no npy array", what, {"object": "w"})
+    yield broken("npy-short", "NY2", "npy-length", "it ends within the header", "a member of 9 bytes", Member("w.npy", raw[:9]), length=9)
     yield broken("npy-version", "NY1", "npy-version", "npy version 9.0 cannot be read, 1.0, 2.0 and 3.0 can", "an array of version 9.0", Member("w.npy", array(version=(9, 0))), length=144)
     yield broken("npy-length", "NY2", "npy-length", "the header has 60010 bytes, of which there are 144", "a header longer than the member", Member("w.npy", array(length=60000)), length=144)
     yield broken("npy-call", "NY4", "npy-header", "byte 10 of the header: a dict was expected", "a Python call", Member("w.npy", array("__import__('os').mkdir('PICKLE_WAS_EXECUTED')"), DEFLATE), length=len(deflate(array("__import__('os').mkdir('PICKLE_WAS_EXECUTED')"))))
