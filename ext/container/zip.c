@@ -43,6 +43,7 @@
 #define ZIP_ENTRY 46
 #define ZIP_LOCAL 30
 #define ZIP_TAIL ((size_t)1 << 10) /* Bytes that are searched first */
+#define ZIP_ENCRYPTED 0x41u        /* Flags of encryption, and of strong encryption */
 #define ZIP_WINDOW ((size_t)64 << 10)   /* Bytes that are read at once for close members: */
 #define ZIP_NEAR 16384u                 /* those that begin within this distance */
 #define ZIP_EXTRA 64               /* Expected bytes of extra fields: writers align data to 64 */
@@ -183,6 +184,9 @@ static int zip_read_end64(zt_source *source, zip_end *e, zt_error *err){
   at = e->at-ZIP_LOCATOR;
   if( zt_source_read(source, at, locator, ZIP_LOCATOR, err) ) return err->rc;
   if( memcmp(locator, "PK\6\7", 4)!=0 ) return SQLITE_OK;   /* There is no zip64 record */
+  if( zt_le32(locator+16)>1 ){
+    return zt_break(err, "ZP2", "a part of an archive in several: its directory is not all here");
+  }
   begin = zt_le64(locator+8);
   if( begin>at-ZIP_END64 ){
     return zt_break(err, "ZP3", "the zip64 locator points to byte %llu, behind itself",
@@ -359,7 +363,7 @@ static void zip_check_member(const zt_zip *z, zt_zip_member *m, unsigned flags, 
   if( m->method==ZT_ZIP_STORED && m->stored!=m->size ){
     zip_set_fault(m, "ZP7", "it is stored as it is, and has two different sizes");
   }
-  if( flags & 1 ) zip_set_fault(m, "ZP8", "it is encrypted");
+  if( flags & ZIP_ENCRYPTED ) zip_set_fault(m, "ZP8", "it is encrypted");
 }
 
 void zt_zip_member_at(const zt_zip *z, uint32_t i, zt_zip_member *out){

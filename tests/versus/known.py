@@ -9,6 +9,7 @@ KNOWN = [
     ("matlab", "only we accept", r"negative dimensions are not allowed|iteration over a N-d array", "a text without a shape is an attribute, and a warning"),
     ("matlab", "only we accept", r"Expecting miINTN", "a name of unsigned bytes is read as one of signed bytes"),
     ("matlab", "only we accept", r"it died with status", "scipy crashes"),
+    ("npz", "only we accept", r"File name in directory X and header bX differ", "names of the same bytes, whose flags state two encodings, are the same name"),
     ("npz", "only we accept", r"magic string|EOF: reading magic", "a member without numpy's magic number, and without .npy in both of its names, is no array"),
 ]
 

@@ -44,7 +44,7 @@ class Member:
                        "local": self.name, "padding": 0, **fields}
 
 
-def archive(*members, comment=b"", count=None, offset=None, size=None, disk=0, end64=None, locator=None, between=b"", tail=None):
+def archive(*members, comment=b"", count=None, offset=None, size=None, disk=0, end64=None, locator=None, disks=1, between=b"", tail=None):
     """A zip archive. end64: there is a zip64 end record, for whose locator another place may be given."""
     body, directory = b"", b""
     for m in members:
@@ -61,7 +61,7 @@ def archive(*members, comment=b"", count=None, offset=None, size=None, disk=0, e
     raw = body + directory + between
     if end64:
         raw += struct.pack("<4sQ2H2I4Q", b"PK\6\6", 44, 45, 45, 0, 0, n, n, size, offset)
-        raw += struct.pack("<4sIQI", b"PK\6\7", 0, len(body) + len(directory) if locator is None else locator, 1)
+        raw += struct.pack("<4sIQI", b"PK\6\7", 0, len(body) + len(directory) if locator is None else locator, disks)
         n, size, offset = 0xFFFF, MAX, MAX
     raw += struct.pack("<4s4H2IH", b"PK\5\6", disk, disk and 0, n, n, size, offset, len(comment)) + comment
     return raw[:tail]
@@ -84,6 +84,7 @@ def directory_cases():
     yield "directory-past-end", archive(*small(), offset=2**31), "open_error", "ZP2", "zip-directory", "a directory of 106 bytes at 2147483648 does not end at its end record, at 468", "a directory behind the end"
     yield "directory-gap", archive(*small(), between=b"gap"), "open_error", "ZP2", "zip-directory", "a directory of 106 bytes at 362 does not end at its end record, at 471", "bytes between directory and end record"
     yield "directory-elsewhere", archive(*small(), disk=1), "open_error", "ZP2", "zip-directory", "a part of an archive in several: its directory is not all here", "the directory begins on another disk"
+    yield "locator-disks", archive(*small(), end64=True, disks=2), "open_error", "ZP2", "zip-directory", "a part of an archive in several: its directory is not all here", "an archive on two disks"
     yield "locator-past-end", archive(*small(), end64=True, locator=2**62), "open_error", "ZP3", "zip64-locator", "the zip64 locator points to byte 4611686018427387904, behind itself", "a locator that points beyond the file"
     yield "locator-elsewhere", archive(*small(), end64=True, locator=7), "open_error", "ZP3", "zip64-locator", "the zip64 locator points to byte 7, where no record begins that ends before it", "a locator that points to no record"
     yield "count-more", archive(*small(), count=3), "open_error", "ZP4", "zip-entries", "3 entries are more than a directory of 106 bytes has room for", "one entry more than there is"
@@ -110,6 +111,7 @@ def member_cases():
     yield broken("local-past-end", "ZP6", "zip-range", "its bytes would lie beyond the archive's directory", "a local header beyond the file", Member("w.npy", header=2**31))
     yield broken("sizes-differ", "ZP7", "zip-sizes", "it is stored as it is, and has two different sizes", "stored, and two sizes", Member("w.npy", size=145))
     yield broken("encrypted", "ZP8", "zip-encrypted", "it is encrypted", "an encrypted member", Member("w.npy", flags=1))
+    yield broken("encrypted-strongly", "ZP8", "zip-encrypted", "it is encrypted", "a member that is strongly encrypted", Member("w.npy", flags=64))
     yield broken("spanned", "ZP9", "zip-spanned", "it is in another part of a spanned archive", "a member on another disk", Member("w.npy", disk=2))
     yield broken("local-renamed", "ZP10", "zip-local-header", "byte 0: no local header of member 'w.npy'", "another name in the local header", Member("w.npy", local=b"v.npy"))
     yield broken("local-none", "ZP10", "zip-local-header", "byte 1: no local header of member 'w.npy'", "no local header where the entry says", Member("w.npy", header=1, stored=100, size=100))
