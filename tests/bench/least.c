@@ -17,6 +17,7 @@
 */
 #define _DEFAULT_SOURCE
 #include "manifest.h"
+#include "../../ext/core/copy.h"
 
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
@@ -92,7 +93,7 @@ static uint64_t share(const piece *pPiece, uint64_t at){
 
 static void put_result(worker *p, uint64_t at, uint64_t n){
   for(uint64_t i=0; i<n; i+=WINDOW){
-    memcpy(all.aResult + at + i, p->aWindow, n - i<WINDOW ? (size_t)(n - i) : WINDOW);
+    zt_copy_past_caches(all.aResult + at + i, p->aWindow, n - i<WINDOW ? (size_t)(n - i) : WINDOW);
   }
 }
 

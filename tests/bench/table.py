@@ -67,11 +67,11 @@ def with_ratios(page: str, ratios: dict[str, str]) -> str:
 
 def with_limits(page: str, limited: dict[str, list[str]]) -> str:
     """The page with these rows in its table of limits, in the order of LIMITS."""
-    lines = ["| files | task | limit | limit, ms | ztensor, ms | times | reason, above 1.3 |", "|---|---|---|---|---|---|---|"]
+    lines = ["| files | task | limit | limit, ms | ztensor, ms | times | times, processors | reason, above 1.3 |", "|---|---|---|---|---|---|---|---|"]
     for name in limits.LIMITS:
-        workload, what, limit, unit, ours, least, times, _, reason = limited[name]
+        workload, what, limit, unit, ours, least, times, cpu, reason = limited[name]
         unit = "" if unit == "ms" else f" {unit}"
-        lines.append(f"| {workload} | {what} | {limit} | {least}{unit} | {ours}{unit} | {times} | {reason} |")
+        lines.append(f"| {workload} | {what} | {limit} | {least}{unit} | {ours}{unit} | {times} | {cpu} | {reason} |")
     page, found = LIMITED.subn("\n".join([r"\1", *lines, r"\2"]), page)
     if found != 1:
         raise ValueError(f"the reference has {found} tables of limits")

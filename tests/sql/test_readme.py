@@ -323,7 +323,7 @@ def test_ratios_of_other_sources_or_of_a_part_are_refused(tmp_path, monkeypatch)
     table.save(5, every, limited)
     assert table.main() == 0
     found = section_of(table.REFERENCE.read_text(), "### Limits of the machine")
-    assert found == [f"| files | task | <{name}> | 20{' us' if name == 'tree-c' else ''} | 26{' us' if name == 'tree-c' else ''} | 1.300 |  |" for name in table.limits.LIMITS]
+    assert found == [f"| files | task | <{name}> | 20{' us' if name == 'tree-c' else ''} | 26{' us' if name == 'tree-c' else ''} | 1.300 | 1.2 |  |" for name in table.limits.LIMITS]
     assert "medians of up to 5 samples" in " ".join(table.REFERENCE.read_text().split())
     assert {row.split("|")[3].strip() for row in section_of(table.README.read_text(), "## Compared with other tools")} == {"0.123", "0.123; 0.123"}
     assert "medians of up to 5 samples" in " ".join(table.README.read_text().split())
