@@ -16,7 +16,8 @@ static inline void zt_copy_past_caches(uint8_t *to, const uint8_t *from, size_t 
   if( i>n ) i = n;
   memcpy(to, from, i);
   for(; n-i>=sizeof(__m128i); i+=sizeof(__m128i)){
-    _mm_stream_si128((__m128i*)(void*)(to+i), _mm_loadu_si128((const __m128i*)(const void*)(from+i)));
+    const __m128i x = _mm_loadu_si128((const __m128i*)(const void*)(from+i));
+    _mm_stream_si128((__m128i*)(void*)(to+i), x);
   }
   memcpy(to+i, from+i, n-i);
   _mm_sfence();   /* Whoever gets the result from this thread sees all of it */

@@ -242,6 +242,15 @@ def ours(*scenario: object) -> Sample:
     return program(host(), "--ext", build().extension, *scenario)
 
 
+def touching(megabytes: int, sample: Sample) -> Sample:
+    """For sides that do not touch memory themselves: a process before theirs does."""
+    def touched() -> Reading:
+        run(host(), "--touch", megabytes, "exec", "SELECT 1")
+        return sample()
+
+    return touched
+
+
 def lazily(make: Callable[[], Sample]) -> Sample:
     """A side whose preparation takes long and may not be needed: a comparison of two builds asks
     for ours alone."""

@@ -46,6 +46,7 @@ typedef struct worker {
   const char *zFile;        /* the open one, NULL: none */
   int fd;
   uint8_t *aWindow;
+  uint8_t *aResult;         /* of a piece that is worked on as one */
   buffer whole;             /* the stored bytes of a piece */
   XXH3_state_t *pXxh3;
   EVP_MD_CTX *pSha256;
@@ -175,7 +176,7 @@ static void work_inflate(worker *p, const piece *pPiece){
   if( pPiece->stored>2 && (a[0] & 15)==8 && (a[0]<<8 | a[1])%31==0 ) s->crc_flag = ISAL_ZLIB;
   s->next_in = p->whole.a;
   s->avail_in = (uint32_t)pPiece->stored;
-  s->next_out = all.aResult + pPiece->at;
+  s->next_out = p->aResult;
   s->avail_out = (uint32_t)pPiece->result;
   if( isal_inflate(s)!=ISAL_DECOMP_OK || s->avail_out>0 ) die("a piece does not inflate");
 }
@@ -183,7 +184,7 @@ static void work_inflate(worker *p, const piece *pPiece){
 static void work_zstd(worker *p, const piece *pPiece){
   read_whole(p, pPiece);
   size_t n = (size_t)pPiece->result;
-  if( ZSTD_decompressDCtx(p->pDecoder, all.aResult + pPiece->at, n, p->whole.a, (size_t)pPiece->stored)!=n ){
+  if( ZSTD_decompressDCtx(p->pDecoder, p->aResult, n, p->whole.a, (size_t)pPiece->stored)!=n ){
     die("a piece does not decode");
   }
 }
@@ -264,22 +265,19 @@ static void add_parts(piece one){
   }
 }
 
-/* What is written lies in the file in order. Results come one after the other into the same memory; those of whole pieces
-** that several threads make stand side by side. */
-static void read_pieces(const char *zName, int nThread, uint64_t *pnStored, uint64_t *pnResult){
+/* What is written lies in the file in order. Results come one after the other into the same memory. */
+static void read_pieces(const char *zName, uint64_t *pnStored, uint64_t *pnResult){
   char zLine[5000];
   FILE *f = fopen(zName, "r");
   if( f==NULL ) die("cannot open %s", zName);
   bool isWritten = all.pWork->isWritten;
-  for(size_t i=0; fgets(zLine, sizeof(zLine), f)!=NULL; i++){
+  while( fgets(zLine, sizeof(zLine), f)!=NULL ){
     unsigned long long offset, stored, result;
     int nHead = 0;
     if( sscanf(zLine, "%llu %llu %llu %n", &offset, &stored, &result, &nHead)!=3 ) die("not a piece: %s", zLine);
     zLine[strcspn(zLine, "\n")] = '\0';
-    piece one = {strdup(zLine + nHead), offset, stored, 0, result};
-    if( isWritten ) one.at = *pnResult;
-    if( !all.pWork->isParted ) one.at = i%(size_t)(4*nThread)*result;
-    if( !isWritten && one.at + result>all.nResult ) all.nResult = (size_t)(one.at + result);
+    piece one = {strdup(zLine + nHead), offset, stored, isWritten ? *pnResult : 0, result};
+    if( !isWritten && result>all.nResult ) all.nResult = (size_t)result;
     *pnStored += stored;
     *pnResult += result;
     if( all.pWork->isParted ) add_parts(one);
@@ -293,15 +291,17 @@ int main(int argc, char **argv){
   if( argc!=4 || atoi(argv[2])<1 ) die("usage: least WORK THREADS PIECES");
   int nThread = atoi(argv[2]);
   all.pWork = work_find(argv[1]);
-  read_pieces(argv[3], nThread, &nStored, &nResult);
+  read_pieces(argv[3], &nStored, &nResult);
   worker *aWorker = calloc((size_t)nThread, sizeof(*aWorker));
   pthread_t *aThread = must_alloc((size_t)nThread*sizeof(*aThread));
   if( aWorker==NULL ) die("out of memory");
   unlink(zWritten);
-  touch_memory(all.nResult + TOUCHED);
+  size_t nMemory = all.pWork->isParted ? all.nResult : all.nResult*(size_t)nThread;
+  touch_memory(nMemory + TOUCHED);
 
   stopwatch start = stopwatch_start();
-  all.aResult = alloc_pages(all.nResult);
+  all.aResult = alloc_pages(nMemory);
+  for(int i=0; i<nThread && !all.pWork->isParted; i++) aWorker[i].aResult = all.aResult + (size_t)i*all.nResult;
   if( all.pWork->isWritten ) all.fdWritten = open(zWritten, O_WRONLY | O_CREAT, 0600);
   for(int i=1; i<nThread; i++){
     if( pthread_create(&aThread[i], NULL, worker_run, &aWorker[i])!=0 ) die("cannot start a thread");
