@@ -20,7 +20,7 @@ static inline void zt_copy_past_caches(uint8_t *to, const uint8_t *from, size_t 
     _mm_stream_si128((__m128i*)(void*)(to+i), x);
   }
   memcpy(to+i, from+i, n-i);
-  _mm_sfence();   /* Whoever gets the result from this thread sees all of it */
+  _mm_sfence();   /* The thread that gets the result sees all of it */
 }
 
 #else

@@ -93,8 +93,8 @@ typedef struct assemble_result {
 typedef struct assemble_range {
   const assemble_result *of;
   uint64_t done;           /* Elements before the next one, from the result's first one on */
-  uint8_t scratch[];       /* Room for a window's elements, if their bytes are packed, or for a block
-                           ** of a large result */
+  uint8_t scratch[];       /* Room for a window's elements, if their bytes are packed, or for a
+                           ** block of a large result */
 } assemble_range;
 
 static void assemble_begin(void *context, void *part, uint64_t first){
