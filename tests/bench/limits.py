@@ -13,7 +13,7 @@ from typing import Callable, Iterable
 
 from auditing import digests, large_parts, parts
 from harness import WORK, Limit, Sample, added, build, c_library, c_program, host, per_item, program, python, run, touching
-from joins import SOME
+from joins import SOME, asked
 from listing import LARGE, TOTALS, c_walk, walk
 from threads import tuned
 from values import hdf5, npz, quantized, sparse, tensors, vectors
@@ -67,8 +67,9 @@ def reading(*sources: str, threads: int = THREADS) -> Sample:
     return least("read", asking("reading", stored, *sources), threads)
 
 
-def decoding(work: str, source: str, threads: int = THREADS) -> Sample:
-    return least(work, asking(work, "SELECT offset, length, coalesce(decoded_length, length), path FROM zt_components(?)", source), threads)
+def decoding(work: str, source: str, threads: int = THREADS, objects: str = "*") -> Sample:
+    sql = "SELECT offset, length, coalesce(decoded_length, length), path FROM zt_components(?) WHERE object GLOB ?"
+    return least(work, asking(work, sql, source, objects), threads)
 
 
 def results(source: str, size: int, work: str = "result") -> Sample:
@@ -197,6 +198,8 @@ LIMITS = {
     "join-expression": Limit(READ_AND_BARE, scanning(SOME, 24_000), PARSED),
     "join-runs": Limit("SQLite's own tables", None, FOUND),
     "join-lateral": Limit(WALK_AND_BARE, walking(TREE, MILLION), "Each path opens a table anew, and its one file."),
+    "in-rows": Limit(f"libzstd, {BARE}", lambda: added(decoding("zstd", asked(), 1, "table"), rows(1000)),
+                     "Each row is looked up on its own, and is a value of its own."),
     "dense-f32-f16": copying(lambda: tensors("f32"), 2, CONVERTED),
     "dense-f16-f32": copying(lambda: tensors("f16"), 4, CONVERTED),
     "dense-bf16-f32": copying(lambda: tensors("bf16"), 4, CONVERTED),
