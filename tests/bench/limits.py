@@ -130,6 +130,7 @@ CHECKS = "Names and texts are checked for UTF-8 and duplicates, and indexed; the
 PARSED = "Each byte is parsed and checked, and names and byte ranges are compared with each other. Reading is a copy by the kernel."
 ROW = "A row's columns are decoded from the manifest when it is reached."
 CONVERTED = "Numbers are converted in the nearest cache, and copied from there."
+TURNS = "SQLite keeps a row's value until the next is there: two results take turns in memory."
 SUMS = "Each number becomes f64 for two sums; its bounds and zeros are found, too."
 BLOCKS = "Each number of a block takes several instructions."
 SCATTERED = "Elements are stored one by one at their places, after the zeros."
@@ -184,8 +185,8 @@ LIMITS = {
     "onnx-list": Limit(READ_AND_BARE, naming("large.onnx", 1), PARSED),
     "tflite-list": Limit(READ_AND_BARE, naming("large.tflite", 1), PARSED),
     "hdf5-list": Limit(READ_AND_BARE, naming("many.h5", 10_000), "Each dataset has a header of its own, with several messages."),
-    "blob-raw": Limit("reading into memory that is kept", lambda: decoding("result", "raw.zt")),
-    "blob-raw-calls": Limit("reading into memory that is kept", lambda: decoding("result", "raw.zt")),
+    "blob-raw": Limit("reading into memory that is kept", lambda: decoding("result", "raw.zt"), TURNS),
+    "blob-raw-calls": Limit("reading into memory that is kept", lambda: decoding("result", "raw.zt"), TURNS),
     "blob-zstd": Limit("libzstd into memory that is kept, one thread", lambda: decoding("zstd", "zstd.zt", 1)),
     "range-frame": Limit("reading and decoding 1 frame", None, "The file is opened and its manifest and table of frames are read."),
     "range-frames": Limit("reading and decoding 2 frames", None, "The file is opened and its manifest and table of frames are read."),
@@ -211,8 +212,8 @@ LIMITS = {
     "stats-f16": summing("f16"),
     "hdf5-chunked": Limit("reading and ISA-L's inflate", lambda: chunks(hdf5("chunked")), "Chunks are put into their places in the result."),
     "hdf5-shuffled": Limit("reading and ISA-L's inflate", lambda: chunks(hdf5("shuffled")), SHUFFLED),
-    "hdf5-contiguous": Limit("reading into memory that is kept", lambda: decoding("result", hdf5("contiguous"))),
-    "npz-stored": Limit("reading into memory that is kept", lambda: decoding("result", npz("stored"))),
+    "hdf5-contiguous": Limit("reading into memory that is kept", lambda: decoding("result", hdf5("contiguous")), TURNS),
+    "npz-stored": Limit("reading into memory that is kept", lambda: decoding("result", npz("stored")), TURNS),
     "npz-deflated": Limit("reading and ISA-L's inflate, one thread", lambda: members(npz("deflated"))),
     "sparse-csr": Limit(COPIED, lambda: matrix(sparse("csr.zt")), SCATTERED),
     "sparse-coo": Limit(COPIED, lambda: matrix(sparse("coo.zt")), SCATTERED),
