@@ -8,6 +8,7 @@
 **   read              reads them into a window
 **   result            reads them into a window and copies the result's number of bytes from there; reads them into the
 **                     result where both are of one size
+**   zeros             reads them into a window and touches each page of the result, which the system fills with zeros
 **   write             reads them into a window and writes the result's number of bytes from there to a new file
 **   compress          reads a MiB, compresses it with zstd 3 and writes that to a new file
 **   xxh3 crc32c sha256  reads them into a window, from which a digest of each piece is computed
@@ -29,7 +30,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-enum { PART = 1<<20, WINDOW = 256<<10, LEVEL = 3, TOUCHED = 64*1000*1000 };
+enum { PART = 1<<20, WINDOW = 256<<10, PAGE = 4096, LEVEL = 3, TOUCHED = 64*1000*1000 };
 
 static const char zWritten[] = "least.out";
 
@@ -98,6 +99,11 @@ static void put_result(worker *p, uint64_t at, uint64_t n){
   }
 }
 
+static void put_zeros(worker *p, uint64_t at, uint64_t n){
+  (void)p;
+  for(uint64_t i=0; i<n; i+=PAGE) all.aResult[at + i] = 0;
+}
+
 static void put_written(worker *p, uint64_t at, uint64_t n){
   for(uint64_t i=0; i<n; i+=WINDOW){
     size_t k = n - i<WINDOW ? (size_t)(n - i) : WINDOW;
@@ -120,6 +126,10 @@ static void work_result(worker *p, const piece *pPiece){
   }else{
     put_windows(p, pPiece, put_result);
   }
+}
+
+static void work_zeros(worker *p, const piece *pPiece){
+  put_windows(p, pPiece, put_zeros);
 }
 
 static void work_write(worker *p, const piece *pPiece){
@@ -201,6 +211,7 @@ static void work_compress(worker *p, const piece *pPiece){
 static const work aWork[] = {
   {"read", work_read, true, false},
   {"result", work_result, true, false},
+  {"zeros", work_zeros, true, false},
   {"write", work_write, true, true},
   {"compress", work_compress, true, true},
   {"xxh3", work_xxh3, false, false},

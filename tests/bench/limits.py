@@ -81,7 +81,7 @@ def results(source: str, size: int, work: str = "result") -> Sample:
 def matrix(source: str) -> Sample:
     sql = """SELECT c.offset, c.length, iif(row_number() OVER ()=1, o.elements*4, 0), path
              FROM zt_objects(?1) AS o JOIN zt_components(?1) AS c USING (path, object)"""
-    return least("result", asking("matrix", sql, source))
+    return least("zeros", asking("matrix", sql, source))
 
 
 def members(name: str) -> Sample:
@@ -215,9 +215,9 @@ LIMITS = {
     "hdf5-contiguous": Limit("reading into memory that is kept", lambda: decoding("result", hdf5("contiguous")), TURNS),
     "npz-stored": Limit("reading into memory that is kept", lambda: decoding("result", npz("stored")), TURNS),
     "npz-deflated": Limit("reading and ISA-L's inflate, one thread", lambda: members(npz("deflated"))),
-    "sparse-csr": Limit(COPIED, lambda: matrix(sparse("csr.zt")), SCATTERED),
-    "sparse-coo": Limit(COPIED, lambda: matrix(sparse("coo.zt")), SCATTERED),
-    "sparse-coo-sorted": Limit(COPIED, lambda: matrix(sparse("coo-sorted.zt")), SCATTERED),
+    "sparse-csr": Limit("reading, and pages of zeros", lambda: matrix(sparse("csr.zt")), SCATTERED),
+    "sparse-coo": Limit("reading, and pages of zeros", lambda: matrix(sparse("coo.zt")), SCATTERED),
+    "sparse-coo-sorted": Limit("reading, and pages of zeros", lambda: matrix(sparse("coo-sorted.zt")), SCATTERED),
     "rows-vec": Limit(f"{NUMBERS}, {BARE}", lambda: added(reading(vectors()), rows(100_000)), "Each row's numbers are converted, and are a value of their own."),
     "check-sha256": digesting("sha256", lambda: digests("sha256")),
     "check-crc32c": digesting("crc32c", lambda: digests("crc32c")),
