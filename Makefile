@@ -332,7 +332,7 @@ bench: all                          ## compare speed with other tools, or with a
 growth: all                         ## measure how time and memory grow from 1 to 100 times the work
 	@$(PYTHON) tests/bench/growth.py
 
-bench-table:                        ## put the ratios of the last `make bench` into README's table
+bench-table:                        ## put the ratios and limits of the last `make bench` into README and reference
 	@$(PYTHON) tests/bench/table.py
 
 # --- What is installed ---

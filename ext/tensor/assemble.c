@@ -3,11 +3,16 @@
 
 #include <assert.h>
 #include <math.h>
+#include "core/copy.h"
 #include "core/json.h"
 #include "core/window.h"
 #include "tensor/ranges.h"
 
 #define ASSEMBLE_TEXT_WORK 64   /* Elements converted in the time that one takes to write */
+/* Bytes of a result that is larger than the caches near a processor, and of its blocks, which fit
+** the nearest. */
+#define ASSEMBLE_LARGE ((uint64_t)8 << 20)
+#define ASSEMBLE_BLOCK ((size_t)32 << 10)
 
 static int assemble_check_types(const zt_tensor *t, const zt_dtype *as, zt_error *err){
   if( zt_convertible(t->dtype, as) ) return SQLITE_OK;
@@ -48,18 +53,30 @@ static int assemble_fail_element(const zt_tensor *t, const zt_dtype *as, uint64_
 
 /* Convert n elements to bytes of a result. The first one is at `position`. `scratch` has room for n
 ** elements of the type. */
-static int assemble_convert(const zt_tensor *t, const zt_dtype *as, const void *from,
-                            uint64_t position, size_t n, uint8_t *out, void *scratch,
+static int assemble_convert(const zt_tensor *t, const zt_dtype *as, const uint8_t *from,
+                            uint64_t position, size_t n, uint8_t *out, uint8_t *scratch,
                             zt_error *err){
   void *to = zt_dtype_is_packed(as) ? scratch : out;
   size_t done = zt_convert(t->dtype, from, as, to, n);
   if( done<n ){
-    return assemble_fail_element(t, as, position+done, (const uint8_t*)from + done*t->dtype->width,
-                                 err);
+    return assemble_fail_element(t, as, position+done, from+done*t->dtype->width, err);
   }
   if( zt_dtype_is_packed(as) ) zt_pack(as, to, out, n);
   else if( zt_big_endian() ) zt_swap_bytes(out, n*as->width, as->unit);
   return SQLITE_OK;
+}
+
+/* The same past the caches, block by block. `scratch` has room for a block. */
+static int assemble_convert_large(const zt_tensor *t, const zt_dtype *as, const uint8_t *from,
+                                  uint64_t position, size_t n, uint8_t *out, uint8_t *scratch,
+                                  zt_error *err){
+  const size_t block = ASSEMBLE_BLOCK/as->width;
+  for(size_t i=0, m; i<n; i+=m){
+    m = n-i<block ? n-i : block;
+    if( assemble_convert(t, as, from+i*t->dtype->width, position+i, m, scratch, NULL, err) ) break;
+    zt_copy_past_caches(out+i*as->width, scratch, m*as->width);
+  }
+  return err->rc;
 }
 
 /* --- A result, which several threads fill --- */
@@ -69,13 +86,15 @@ typedef struct assemble_result {
   const zt_dtype *as;
   uint64_t first;          /* Position of the result's first element */
   uint8_t *out;
+  bool large;              /* It goes past the caches */
 } assemble_result;
 
 /* A range on its way into the result. */
 typedef struct assemble_range {
   const assemble_result *of;
   uint64_t done;           /* Elements before the next one, from the result's first one on */
-  uint8_t scratch[];       /* Room for a window's elements, if their bytes are packed */
+  uint8_t scratch[];       /* Room for a window's elements, if their bytes are packed, or for a
+                           ** block of a large result */
 } assemble_range;
 
 static void assemble_begin(void *context, void *part, uint64_t first){
@@ -89,8 +108,8 @@ static int assemble_take(void *part, const void *const elements[2], size_t n, zt
   const assemble_result *r = range->of;
   uint64_t offset = 0;
   zt_dtype_size(r->as, range->done, &offset);
-  assemble_convert(r->tensor, r->as, elements[0], r->first+range->done, n, r->out+offset,
-                   range->scratch, err);
+  (r->large ? assemble_convert_large : assemble_convert)(
+    r->tensor, r->as, elements[0], r->first+range->done, n, r->out+offset, range->scratch, err);
   range->done += n;
   return err->rc;
 }
@@ -122,14 +141,15 @@ static bool assemble_is_plain(const zt_tensor *t, const zt_dtype *as){
 static int assemble_ranges(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n,
                            uint8_t *out, zt_error *err){
   const bool packed = zt_dtype_is_packed(as), plain = assemble_is_plain(t, as);
-  assemble_result result = { t, as, first, out };
+  assemble_result result = { t, as, first, out, !packed && !plain && n>=ASSEMBLE_LARGE/as->width };
   zt_ranges r = {
     .t = { t }, .first = first, .n = n, .window = zt_tensor_window(t) & ~(uint64_t)15,
     .context = &result, .begin = assemble_begin, .place = plain ? assemble_place : NULL,
     .take = plain ? assemble_take_placed : assemble_take, .merge = assemble_merge
   };
   if( r.window>n ) r.window = n;
-  r.size = sizeof(assemble_range) + (packed ? (size_t)r.window : 0);
+  r.size = sizeof(assemble_range)
+         + (packed ? (size_t)r.window : result.large ? ASSEMBLE_BLOCK : 0);
   return zt_ranges_go(&r, err);
 }
 

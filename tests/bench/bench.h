@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 /* A benchmark that goes on after an error measures something else. */
@@ -65,6 +66,26 @@ static inline void *must_alloc(size_t n){
   void *p = malloc(n ? n : 1);
   if( p==NULL ) die("out of memory: %zu bytes", n);
   return p;
+}
+
+/* Memory in big pages where there are any, as big results are made of them. */
+static inline uint8_t *alloc_pages(size_t n){
+  const size_t nPage = (size_t)2<<20;
+  n = (n + nPage)/nPage*nPage;
+  uint8_t *p = aligned_alloc(nPage, n);
+  if( p==NULL ) die("out of memory: %zu bytes", n);
+#ifdef MADV_HUGEPAGE
+  madvise(p, n, MADV_HUGEPAGE);
+#endif
+  return p;
+}
+
+/* Allocates, writes and frees so much memory: harness.py says why. */
+static inline void touch_memory(size_t n){
+  void *p = alloc_pages(n);
+  memset(p, 1, n);
+  __asm__ volatile("" : : "r"(p) : "memory");  /* or the compiler would see that nobody reads it */
+  free(p);
 }
 
 /*

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures the extension against its alternatives and prints one table of ratios.
+"""Measures the extension against its alternatives and prints one table of ratios, and one of limits.
 
     bench.py [--only PATTERN]... [--samples N] [--quick] [--fresh] [--verbose]
     bench.py --against OTHER ...
@@ -14,6 +14,9 @@ The ratio, which the bound is about, is of seconds that passed; "cpu" is that of
 seconds, of all threads together, which other work on the machine disturbs less. A program that
 takes longer than --cut is ended: the ratio is then more, or less, than what is shown. "n" says how
 many samples were taken: fewer than N where they take long.
+
+The second table has, for each task, the work that no program can avoid on this machine (limits.py),
+measured in turn with the two sides. Above 1.3 times that, it gives the reason.
 
 --against measures no alternative but two builds: what the table has as ours, by this build and by
 OTHER, a ztensor.so or the clone in which it was built, whose scripts in sql/ are then taken, too. A
@@ -34,20 +37,21 @@ from typing import Callable
 
 import auditing
 import joins
+import limits
 import listing
 import remote
 import table
 import threads
 import values
 import writing
-from harness import (BUILT, COMPARED, HEADER, PLAN, WORK, BenchError, Build, Measurement, compare,
+from harness import (BUILT, COMPARED, HEADER, LIMITED, PLAN, WORK, BenchError, Build, Measurement, Rows, compare,
                      copy_build, measure, use)
 
 MEASUREMENTS = [*listing.MEASUREMENTS, *joins.MEASUREMENTS, *values.MEASUREMENTS,
                 *auditing.MEASUREMENTS, *threads.MEASUREMENTS,
                 *writing.MEASUREMENTS, *remote.MEASUREMENTS]
 
-NUMBERS = {"ours", "theirs", "ratio", "new", "old", "least", "median", "most", "bound", "cpu", "n"}
+NUMBERS = {"ours", "theirs", "least", "times", "ratio", "new", "old", "median", "most", "bound", "cpu", "n"}
 
 
 def print_table(header: list[str], rows: list[list[str]]) -> None:
@@ -111,15 +115,18 @@ def other_build(path: Path) -> Build:
     return copy_build(built, WORK / "against")
 
 
-def measure_all(items: list[Measurement], row_of: Callable[[Measurement], list[str]],
+def measure_all(items: list[Measurement], rows_of: Callable[[Measurement], Rows],
                 header: list[str]) -> int:
-    """Measures, prints the table, keeps the ratios for README's (table.py) and returns the exit status."""
-    rows, failures, ratios = [], [], {}
+    """Measures, prints the tables, keeps them for the pages' (table.py) and returns the exit status."""
+    rows, failures, ratios, limited = [], [], {}, {}
     for item in items:
         try:
-            rows.append(row_of(item))
+            found = rows_of(item)
+            rows.append(found.ratio)
             if header is HEADER:
-                ratios[item.name] = rows[-1][HEADER.index("ratio")]
+                ratios[item.name] = found.ratio[HEADER.index("ratio")]
+            if found.limit:
+                limited[item.name] = found.limit
         except BenchError as error:
             failures.append(f"{item.name}: could not be measured: {error}")
             known = {"measurement": item.name, "workload": item.workload, "what": item.what,
@@ -128,8 +135,10 @@ def measure_all(items: list[Measurement], row_of: Callable[[Measurement], list[s
     print(f"Medians of {PLAN.samples} samples, each from a fresh process; page cache warm; "
           f"{platform.machine()}, {os.cpu_count()} CPUs.")
     print_table(header, rows)
+    if limited:
+        print_table(LIMITED, list(limited.values()))
     if header is HEADER:
-        table.save(PLAN.samples, ratios)
+        table.save(PLAN.samples, ratios, limited)
     for failure in failures:
         print(failure, file=sys.stderr)
     return 1 if failures else 0
@@ -149,7 +158,7 @@ def main() -> int:
         return measure_all(without_repetitions(chosen),
                            lambda item: compare(item, mine, other, options.verbose), COMPARED)
     use(mine)
-    return measure_all(chosen, lambda item: measure(item, options.verbose), HEADER)
+    return measure_all(chosen, lambda item: measure(item, limits.LIMITS.get(item.name), options.verbose), HEADER)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""How the benchmark runs programs and measures them: bench.py prints the table, listing.py,
-joins.py, values.py, auditing.py and threads.py say what is measured.
+"""How the benchmark runs programs and measures them: bench.py prints the tables, listing.py,
+joins.py, values.py, auditing.py and threads.py say what is measured, and limits.py what no program can avoid.
 
 Memory that a measurement uses much of is touched first (`touch`): allocated, written and freed again, on either side,
 before its clock starts. A virtual machine gives memory that lay idle for seconds back to its host, and the first touch
@@ -134,8 +134,8 @@ def c_program(name: str, *libraries: str) -> Path:
     return target
 
 
-def preloaded(name: str) -> Path:
-    """A library that takes the place of some of the system's calls."""
+def c_library(name: str) -> Path:
+    """A library that a program loads: an extension, or one that takes the place of some of the system's calls."""
     target = WORK / f"{name}.so"
     if not is_newer(target, HERE / f"{name}.c"):
         run(os.environ.get("CC", "cc"), *CFLAGS, "-shared", "-fPIC", HERE / f"{name}.c", "-o", target, "-ldl")
@@ -242,6 +242,15 @@ def ours(*scenario: object) -> Sample:
     return program(host(), "--ext", build().extension, *scenario)
 
 
+def touching(megabytes: int, sample: Sample) -> Sample:
+    """For sides that do not touch memory themselves: a process before theirs does."""
+    def touched() -> Reading:
+        run(host(), "--touch", megabytes, "exec", "SELECT 1")
+        return sample()
+
+    return touched
+
+
 def lazily(make: Callable[[], Sample]) -> Sample:
     """A side whose preparation takes long and may not be needed: a comparison of two builds asks
     for ours alone."""
@@ -291,7 +300,7 @@ def added_memory(*query: object) -> Sample:
     return sample
 
 
-def limit(value: float, *results: object) -> Sample:
+def allowed(value: float, *results: object) -> Sample:
     """In place of an alternative: what it may be, and the results that are expected."""
     return lambda: Reading(value, None, [str(result) for result in results])
 
@@ -314,6 +323,16 @@ def slowest(*samples: Sample) -> Sample:
         found = [each() for each in samples]
         return Reading(max(each.value for each in found), None,
                        [text for each in found for text in each.results])
+
+    return sample
+
+
+def added(*samples: Sample) -> Sample:
+    """One after the other."""
+    def sample() -> Reading:
+        found = [each() for each in samples]
+        cpus = [each.cpu for each in found]
+        return Reading(sum(each.value for each in found), None if None in cpus else sum(cpus), [])
 
     return sample
 
@@ -344,6 +363,16 @@ class Measurement:
     once: bool = False  # one sample without a warm-up, of what takes very long
 
 
+@dataclass
+class Limit:
+    """The work that no program can avoid on this machine, where a measurement has its name."""
+
+    what: str
+    prepare: Callable[[], Sample] | None  # None: that is what the alternative does
+    reason: str = ""  # why ours takes more than NEAR times as long
+
+
+NEAR = 1.3
 UNITS = {"ms": 1e3, "us": 1e6, "MB": 1 / MEGABYTE, "requests": 1.0}
 
 
@@ -399,7 +428,7 @@ def take_samples(item: Measurement, sides: Sequence[Sample]) -> list[Series]:
                 one.take(side)
         if all(one.cut for one in series):
             raise BenchError(f"either side takes longer than {PLAN.cut:g} s")
-        found = [one.readings[-1].results for one in series if one.readings]
+        found = [one.readings[-1].results for one in series[:2] if one.readings]  # a limit finds no more than it needs
         if not all(same(found[0], other) for other in found):
             raise BenchError(f"results differ: {found[0]}, {found[1]}")
         if item.once or time.monotonic() - start > PLAN.budget * (turn + 1) / (turn + 2):
@@ -452,19 +481,37 @@ def count_samples(series: Sequence[Series]) -> str:
 
 HEADER = ["workload", "what", "alternative", "unit", "ours", "theirs", "ratio", "bound", "within",
           "cpu", "n"]
+LIMITED = ["workload", "what", "limit", "unit", "ours", "least", "times", "cpu", "reason"]
 
 
-def measure(item: Measurement, verbose: bool) -> list[str]:
-    """The item's row of the table."""
-    series = take_samples(item, item.prepare())
+class Rows(NamedTuple):
+    """What a measurement has in the tables."""
+
+    ratio: list[str]
+    limit: list[str] | None = None  # as LIMITED
+
+
+def limit_row(item: Measurement, limit: Limit, mine: Series, least: Series) -> list[str]:
+    ratio, shown = ratio_of(item, mine, least)
+    return [item.workload, item.what, limit.what, item.unit, show_value(item, mine), show_value(item, least), shown,
+            cpu_ratio(mine, least), (limit.reason or "?") if ratio > NEAR else ""]
+
+
+def measure(item: Measurement, limit: Limit | None, verbose: bool) -> Rows:
+    """The item's rows of the tables."""
+    sides = item.prepare()
+    if limit and limit.prepare:
+        sides = (*sides, limit.prepare())
+    series = take_samples(item, sides)
     if verbose:
-        show_samples(item, ("ours", "theirs"), series)
-    mine, theirs = series
+        show_samples(item, ("ours", "theirs", "limit")[:len(series)], series)
+    mine, theirs = series[:2]
     ratio, shown = ratio_of(item, mine, theirs)
     verdict = "" if item.bound is None else "yes" if ratio <= item.bound else "NO"
-    return [item.workload, item.what, item.alternative, item.unit, show_value(item, mine),
-            show_value(item, theirs), shown, "" if item.bound is None else f"{item.bound:.2f}",
-            verdict, cpu_ratio(mine, theirs), count_samples(series)]
+    return Rows([item.workload, item.what, item.alternative, item.unit, show_value(item, mine),
+                 show_value(item, theirs), shown, "" if item.bound is None else f"{item.bound:.2f}",
+                 verdict, cpu_ratio(mine, theirs), count_samples(series)],
+                limit_row(item, limit, mine, series[-1]) if limit else None)
 
 
 # ---- one build against another ----
@@ -478,7 +525,7 @@ def paired(mine: Sequence[float], theirs: Sequence[float]) -> list[float]:
     return [a / b for a, b in zip(mine, theirs)]
 
 
-def compare(item: Measurement, new: Build, old: Build, verbose: bool) -> list[str]:
+def compare(item: Measurement, new: Build, old: Build, verbose: bool) -> Rows:
     """A row about our side alone, made by two builds. Each sample of the one is compared with that
     of the other taken next to it, since both then met the same machine. A build is worse where its
     seconds and those of the processors say so; where only one of them does, that is a question."""
@@ -500,6 +547,6 @@ def compare(item: Measurement, new: Build, old: Build, verbose: bool) -> list[st
     cpu = statistics.median(cpus) if cpus else ratio
     worse = [ratio > NO_WORSE, cpu > NO_WORSE]
     verdict = "NO" if all(worse) else "?" if any(worse) else "yes"
-    return [item.name, item.workload, item.what, item.unit, show_value(item, mine),
-            show_value(item, theirs), least, shown, most, f"{NO_WORSE:.2f}", verdict,
-            show_ratio(cpu) if cpus else "", count_samples(series)]
+    return Rows([item.name, item.workload, item.what, item.unit, show_value(item, mine),
+                 show_value(item, theirs), least, shown, most, f"{NO_WORSE:.2f}", verdict,
+                 show_ratio(cpu) if cpus else "", count_samples(series)])

@@ -31,7 +31,6 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -285,20 +284,6 @@ static void scenario_interrupt(sqlite3 *db, char **azArg, int nArg){
   double end = seconds_now();
   pthread_join(thread, NULL);
   printf("%.9f\t%d\n", end - other.start, rc);
-}
-
-/* Big pages where there are any, as big results are made of them. */
-static void touch_memory(size_t n){
-  const size_t nPage = (size_t)2<<20;
-  n = (n + nPage - 1)/nPage*nPage;
-  void *p = aligned_alloc(nPage, n);
-  if( p==NULL ) die("out of memory: %zu bytes", n);
-#ifdef MADV_HUGEPAGE
-  madvise(p, n, MADV_HUGEPAGE);
-#endif
-  memset(p, 1, n);
-  __asm__ volatile("" : : "r"(p) : "memory");  /* or the compiler would see that nobody reads it */
-  free(p);
 }
 
 /*

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from functools import cache
 
-from harness import HERE, Measurement, Reading, Sample, build, expecting, lazily, limit, program, shell, venv
+from harness import HERE, Measurement, Reading, Sample, allowed, build, expecting, lazily, program, shell, venv
 
 LATENCY, CONNECTIONS, RATE = 0.030, 32, 125_000_000
 FILES, GIB = 1000, 1 << 30
@@ -87,7 +87,7 @@ def headers_limit() -> tuple[Sample, Sample]:
     """A listing, and then the files over the connections."""
     found = servers()
     trips = 1 + FILES / CONNECTIONS
-    return reaching(found, expecting(ours(TOTALS.format("s3://models/headers/")), 300_000, 76_800_000)), limit(trips * LATENCY)
+    return reaching(found, expecting(ours(TOTALS.format("s3://models/headers/")), 300_000, 76_800_000)), allowed(trips * LATENCY)
 
 
 def headers_hub(way: str) -> tuple[Sample, Sample]:
@@ -104,13 +104,13 @@ def keys() -> tuple[Sample, Sample]:
 def keys_requests() -> tuple[Sample, Sample]:
     found = servers()
     query = "SELECT count(*) FROM (SELECT path, size, etag FROM zt_files('s3://models/keys/'))"
-    return counting(found, ours(query)), limit(10, 10_000)
+    return counting(found, ours(query)), allowed(10, 10_000)
 
 
 def digest() -> tuple[Sample, Sample]:
     found = servers(LATENCY, RATE)
     query = "SELECT zt_hash('s3://models/large.safetensors', 'w', 'xxh3') IS NOT NULL"
-    return reaching(found, expecting(ours(query), 1)), limit(GIB / RATE)
+    return reaching(found, expecting(ours(query), 1)), allowed(GIB / RATE)
 
 
 def digest_arrow() -> tuple[Sample, Sample]:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Puts the ratios of the last `make bench` into README's table: `make bench-table`.
+"""Puts the ratios of the last `make bench` into README's table, and its limits into the reference's: `make bench-table`.
 
-Refused unless they are of one run that measured every row of it, of the sources that are committed now.
+Refused unless they are of one run that measured every row of both, of the sources that are committed now.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import limits
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 MEASURED = ROOT / "build" / "bench" / "measured.json"
-README = ROOT / "README.md"
+README, REFERENCE = ROOT / "README.md", ROOT / "ext" / "REFERENCE.md"
 SOURCES = ["ext/core", "ext/container", "ext/tensor", "ext/sqlite", "ext/ztensor.c", "tests/bench"]
+
+LIMITED = re.compile(r"^(<!-- measured: limits -->)$.*?^(<!-- end -->)$", re.M | re.S)
 
 # How a row's task begins, and the measurements whose ratios it has
 ROWS = {
@@ -41,13 +45,13 @@ def sources() -> str:
     return " ".join(trees + (["changed"] if git("status", "--porcelain", "--", *SOURCES) else []))
 
 
-def save(samples: int, ratios: dict[str, str]) -> None:
-    """The results of one run, by the names of its measurements."""
+def save(samples: int, ratios: dict[str, str], limited: dict[str, list[str]]) -> None:
+    """The results of one run, by the names of its measurements. limited: as harness.LIMITED."""
     try:
         of = sources()
     except (OSError, subprocess.CalledProcessError):
         of = "unknown"
-    MEASURED.write_text(json.dumps({"sources": of, "samples": samples, "ratios": ratios}, indent=1) + "\n")
+    MEASURED.write_text(json.dumps({"sources": of, "samples": samples, "ratios": ratios, "limited": limited}, indent=1) + "\n")
 
 
 def with_ratios(page: str, ratios: dict[str, str]) -> str:
@@ -61,17 +65,37 @@ def with_ratios(page: str, ratios: dict[str, str]) -> str:
     return page
 
 
+def with_limits(page: str, limited: dict[str, list[str]]) -> str:
+    """The page with these rows in its table of limits, in the order of LIMITS."""
+    lines = ["| files | task | limit | limit, ms | ztensor, ms | times | times, processors | reason, above 1.3 |", "|---|---|---|---|---|---|---|---|"]
+    for name in limits.LIMITS:
+        workload, what, limit, unit, ours, least, times, cpu, reason = limited[name]
+        unit = "" if unit == "ms" else f" {unit}"
+        lines.append(f"| {workload} | {what} | {limit} | {least}{unit} | {ours}{unit} | {times} | {cpu} | {reason} |")
+    page, found = LIMITED.subn("\n".join([r"\1", *lines, r"\2"]), page)
+    if found != 1:
+        raise ValueError(f"the reference has {found} tables of limits")
+    return page
+
+
+def with_samples(page: str, samples: int) -> str:
+    return re.sub(r"(medians of\s+up\s+to\s+)\d+(\s+samples)", rf"\g<1>{samples}\g<2>", page)
+
+
 def main() -> int:
     if not MEASURED.exists():
         sys.exit("run make bench first")
     measured = json.loads(MEASURED.read_text())
-    missing = sorted({name for names in ROWS.values() for name in names} - {*measured["ratios"]})
+    missing = sorted({name for names in ROWS.values() for name in names} - {*measured["ratios"]} | {*limits.LIMITS} - {*measured["limited"]})
     if missing:
         sys.exit(f"the last run of make bench has not measured {', '.join(missing)}")
     if "changed" in measured["sources"] or measured["sources"] != sources():
         sys.exit("the last run of make bench is not of the sources that are committed now")
-    page = with_ratios(README.read_text(), measured["ratios"])
-    README.write_text(re.sub(r"(medians of\s+up\s+to\s+)\d+(\s+samples)", rf"\g<1>{measured['samples']}\g<2>", page))
+    if unexplained := sorted(name for name in limits.LIMITS if measured["limited"][name][-1] == "?"):
+        sys.exit(f"limits.py has no reason for {', '.join(unexplained)}")
+    pages = {README: with_ratios(README.read_text(), measured["ratios"]), REFERENCE: with_limits(REFERENCE.read_text(), measured["limited"])}
+    for path, page in pages.items():
+        path.write_text(with_samples(page, measured["samples"]))
     return 0
 
 

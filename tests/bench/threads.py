@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Callable
 
 from auditing import STATUS, digests, large_parts, status, verify
-from harness import (HERE, Measurement, Sample, added_memory, build, generate, host, limit, ours, preloaded, program, python,
+from harness import (HERE, Measurement, Sample, added_memory, allowed, build, c_library, generate, host, ours, program, python,
                      read_afresh)
 from listing import TOTALS, million, tree
 from values import BIG, MIB, STATS, big, interruption, tensors
@@ -86,19 +86,19 @@ def numpy_distances() -> tuple[Sample, Sample]:
 def distances_memory() -> tuple[Sample, Sample]:
     mine, other = tensors("f32"), tuned()
     expected = program(*python("baseline.py"), "compare", mine, other)().results
-    return added_memory(with_threads(1, DISTANCES), mine, other), limit(64 * MIB, *expected)
+    return added_memory(with_threads(1, DISTANCES), mine, other), allowed(64 * MIB, *expected)
 
 
 def late_files() -> tuple[Sample, Sample]:
     """Measures waiting: as many threads as there usually are, which here is as many as processors."""
     path = late()
-    command = ["env", f"LD_PRELOAD={preloaded('late')}", host(), "--ext", build().extension, "once"]
+    command = ["env", f"LD_PRELOAD={c_library('late')}", host(), "--ext", build().extension, "once"]
     sql = TOTALS + "zt_components(?1)"
     return (program(*command, sql, path), program(*command, with_threads(1, sql), path))
 
 
 def check_memory() -> tuple[Sample, Sample]:
-    return added_memory(with_threads(8, FULL), hole()), limit(96 * MIB, 0)
+    return added_memory(with_threads(8, FULL), hole()), allowed(96 * MIB, 0)
 
 
 TREE = "10,000 files of 100 objects"

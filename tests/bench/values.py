@@ -7,7 +7,7 @@ from functools import cache
 
 from pathlib import Path
 
-from harness import (HERE, Measurement, Sample, added_memory, build, generate, host, limit, ours,
+from harness import (HERE, Measurement, Sample, added_memory, allowed, build, generate, host, ours,
                      program, python, read_afresh, slowest, venv)
 from listing import blobs
 
@@ -136,7 +136,7 @@ def embeddings() -> tuple[Sample, Sample]:
 
 def stats_memory(encoding: str) -> tuple[Sample, Sample]:
     expected = baseline("stats", "file", big("raw"), "f32")().results
-    return added_memory(STATS, big(encoding)), limit(64 * MIB, *expected)
+    return added_memory(STATS, big(encoding)), allowed(64 * MIB, *expected)
 
 
 ROW = 200_000  # of 262,144: most of the frame lies before it
@@ -145,7 +145,7 @@ ROW = 200_000  # of 262,144: most of the frame lies before it
 def row_memory(encoding: str) -> tuple[Sample, Sample]:
     expected = baseline("row", big("raw"), ROW)().results
     sql = f"SELECT hex(substr(vector, 1, 16)) FROM zt_rows(?1, 'weight') WHERE row = {ROW}"
-    return added_memory(sql, big(encoding)), limit(64 * MIB, *expected)
+    return added_memory(sql, big(encoding)), allowed(64 * MIB, *expected)
 
 
 SQLITE_INTERRUPT, SQLITE_TOOBIG = 9, 18
@@ -153,7 +153,7 @@ SQLITE_INTERRUPT, SQLITE_TOOBIG = 9, 18
 
 def too_big(encoding: str) -> tuple[Sample, Sample]:
     sql = "SELECT zt_dense(?1, 'weight')"
-    return ours("fails", sql, big(encoding)), limit(0.010, SQLITE_TOOBIG)
+    return ours("fails", sql, big(encoding)), allowed(0.010, SQLITE_TOOBIG)
 
 
 def interruption(sql: str, path: str, threads: int = 0) -> tuple[Sample, Sample]:
@@ -161,7 +161,7 @@ def interruption(sql: str, path: str, threads: int = 0) -> tuple[Sample, Sample]
     to decode. threads: 0 is as many as usual."""
     delays = [5, 50, 150, 300]
     return (slowest(*(ours("--touch", 600, "interrupt", delay, threads, sql, path) for delay in delays)),
-            limit(0.100, *(SQLITE_INTERRUPT for _ in delays)))
+            allowed(0.100, *(SQLITE_INTERRUPT for _ in delays)))
 
 
 IN_MEMORY = "in memory"

@@ -1,5 +1,6 @@
 """The examples on the pages give the output that is shown, and the pages describe the extension as it describes itself."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -235,28 +236,55 @@ def test_who_builds_packages_from_a_clone_is_told_what_that_needs(page):
         assert {word for line in re.findall(r"^make ([^#\n]*)", block, re.M) for word in line.split()} <= {*targets()}
 
 
-def bench_table():
+def bench_module(name):
     sys.path.insert(0, str(ROOT / "tests" / "bench"))
     try:
-        import table
+        return importlib.import_module(name)
     finally:
         sys.path.pop(0)
-    return table
+
+
+def bench_table():
+    return bench_module("table")
+
+
+def measurements():
+    """The names of all measurements."""
+    done = subprocess.run([sys.executable, ROOT / "tests" / "bench" / "bench.py", "--help"], capture_output=True, text=True, timeout=60, check=True)
+    return set(re.search(r"Measurements: (.*)\.$", " ".join(done.stdout.split()))[1].split(", "))
 
 
 def test_every_ratio_of_the_readme_is_of_a_measurement(tmp_path):
     """`make bench-table` writes them all, from one run."""
     table = bench_table()
-    done = subprocess.run([sys.executable, ROOT / "tests" / "bench" / "bench.py", "--help"], capture_output=True, text=True, timeout=60, check=True)
-    known = set(re.search(r"Measurements: (.*)\.$", " ".join(done.stdout.split()))[1].split(", "))
     names = [name for names in table.ROWS.values() for name in names]
-    assert {*names} <= known and len({*names}) == len(names)
+    assert {*names} <= measurements() and len({*names}) == len(names)
     page = table.with_ratios(readme.README.read_text(), {name: f"<{name}>" for name in names})
     rows_of = section_of(page, "## Compared with other tools")
     assert len(rows_of) == len(table.ROWS)
     assert [row.split("|")[3].strip() for row in rows_of] == ["; ".join(f"<{name}>" for name in names) for names in table.ROWS.values()]
     with pytest.raises(ValueError, match="0 rows"):
         table.with_ratios(page.replace("| listing a GGUF file", "| of a GGUF file"), {name: "1" for name in names})
+
+
+def test_every_limit_is_of_a_measurement_and_its_reason_is_a_sentence():
+    limits = bench_module("limits").LIMITS
+    assert len(limits) > 60 and {*limits} <= measurements()
+    assert {limit.reason for limit in limits.values() if limit.reason and not re.fullmatch(r"[A-Z][^.]*\.( [A-Z][^.]*\.)*", limit.reason)} == set()
+
+
+@pytest.mark.parametrize("seconds, reason, shown", [(1.3, "Why.", ["1.300", ""]), (1.31, "Why.", ["1.310", "Why."]), (1.31, "", ["1.310", "?"])])
+def test_a_limit_is_measured_beside_both_sides(monkeypatch, seconds, reason, shown):
+    """Its row has the reason only above 1.3 times the limit. The limit need not find what the sides find."""
+    harness = bench_module("harness")
+    monkeypatch.setattr(harness.PLAN, "samples", 1)
+    ours, theirs, least = (lambda value=value, found=found: harness.Reading(value, None, [found]) for value, found in ((seconds, "7"), (2.0, "7"), (1.0, "8")))
+    item = harness.Measurement("name", "files", "task", "other", "ms", None, lambda: (ours, theirs))
+    rows = harness.measure(item, harness.Limit("reading", lambda: least, reason), False)
+    assert rows.limit == ["files", "task", "reading", "ms", f"{1000*seconds:.4g}", "1000", shown[0], "", shown[1]]
+    assert rows.ratio[4:7] == [f"{1000*seconds:.4g}", "2000", f"{seconds/2:.3f}"]
+    assert harness.measure(item, harness.Limit("the other", None), False).limit[5:7] == ["2000", f"{seconds/2:.3f}"]
+    assert harness.measure(item, None, False).limit is None
 
 
 def section_of(page, heading):
@@ -267,26 +295,36 @@ def section_of(page, heading):
 
 def test_ratios_of_other_sources_or_of_a_part_are_refused(tmp_path, monkeypatch):
     table = bench_table()
+    pages = {"README": readme.README.read_text(), "REFERENCE": readme.REFERENCE.read_text()}
     monkeypatch.setattr(table, "MEASURED", tmp_path / "measured.json")
-    monkeypatch.setattr(table, "README", tmp_path / "README.md")
-    table.README.write_text(readme.README.read_text())
+    for name, text in pages.items():
+        monkeypatch.setattr(table, name, tmp_path / f"{name}.md")
+        getattr(table, name).write_text(text)
+    limited = {name: ["files", "task", f"<{name}>", "us" if name == "tree-c" else "ms", "26", "20", "1.300", "1.2", ""] for name in table.limits.LIMITS}
     every = {name: "0.123" for names in table.ROWS.values() for name in names}
     monkeypatch.setattr(table, "sources", lambda: "a b")
 
     def refused():
         with pytest.raises(SystemExit) as ended:
             table.main()
-        assert table.README.read_text() == readme.README.read_text()
+        assert {name: getattr(table, name).read_text() for name in pages} == pages
         return str(ended.value)
 
     assert "run make bench first" in refused()
-    table.save(7, {name: ratio for name, ratio in every.items() if name != "gguf-py"})
+    table.save(7, {name: ratio for name, ratio in every.items() if name != "gguf-py"}, limited)
     assert "gguf-py" in refused()
-    table.save(7, every)
+    table.save(7, every, {name: row for name, row in limited.items() if name != "tree-c"})
+    assert "tree-c" in refused()
+    table.save(7, every, limited | {"tree-c": [*limited["tree-c"][:-1], "?"]})
+    assert "no reason for tree-c" in refused()
+    table.save(7, every, limited)
     monkeypatch.setattr(table, "sources", lambda: "a c")
     assert "not of the sources" in refused()
-    table.save(5, every)
+    table.save(5, every, limited)
     assert table.main() == 0
+    found = section_of(table.REFERENCE.read_text(), "### Limits of the machine")
+    assert found == [f"| files | task | <{name}> | 20{' us' if name == 'tree-c' else ''} | 26{' us' if name == 'tree-c' else ''} | 1.300 | 1.2 |  |" for name in table.limits.LIMITS]
+    assert "medians of up to 5 samples" in " ".join(table.REFERENCE.read_text().split())
     assert {row.split("|")[3].strip() for row in section_of(table.README.read_text(), "## Compared with other tools")} == {"0.123", "0.123; 0.123"}
     assert "medians of up to 5 samples" in " ".join(table.README.read_text().split())
 

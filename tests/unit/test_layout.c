@@ -1051,6 +1051,43 @@ TEST(test_the_place_of_a_value_that_a_type_does_not_have){
   }
 }
 
+/* Of a result that goes past the caches in blocks: whole, and from an element on with whose bytes no block begins. */
+TEST(test_large_results_in_another_type){
+  static const char *const targets[] = { "f32", "f64", "i16", "complex64" };
+  enum { ROWS = 5000, COLUMNS = 1001, N = ROWS*COLUMNS };
+  recipe r = { .format = "dense", .rank = 2, .shape = { ROWS, COLUMNS } };
+  blob data = { 0 };
+  opened o;
+  zt_tensor t;
+  for(size_t i=0; i<N; i++) put_byte(&data, (unsigned)(i*31+i/997) & 0xFF);
+  add_part(&r, "data", "u8", NULL, data);
+  open_recipe(&o, &r, NULL, "large");
+  open_tensor(&o, &t, "large");
+  for(size_t k=0; k<COUNT(targets); k++){
+    const zt_dtype *to = named(targets[k]);
+    for(size_t first=0; first<8; first+=7){
+      uint8_t *want = malloc((N-first)*to->width);
+      zt_error err = ZT_ERROR_NONE;
+      zt_buffer out;
+      assert_int_equal(zt_assemble(&t, to, first, N-first, &out, &err), SQLITE_OK);
+      convert_file_bytes((blob){ data.p+first, N-first, 0 }, "u8", to->name, want);
+      if( zt_big_endian() ) zt_swap_bytes(want, (N-first)*to->width, to->unit);
+      check( out.n==(N-first)*to->width && memcmp(out.p, want, (size_t)out.n)==0, "%s from %zu", to->name, first );
+      zt_buffer_clear(&out);
+      free(want);
+    }
+  }
+  zt_tensor_close(&t);
+  close_opened(&o);
+  clear_recipe(&r);
+  r = (recipe){ .format = "dense", .rank = 1, .shape = { N/2 } };
+  data = (blob){ 0 };
+  for(size_t i=0; i<N/2; i++) put_bits(&data, i==N/2-3 ? (uint64_t)1<<63 : i, 8);
+  add_part(&r, "data", "u64", NULL, data);
+  check_inconvertible(&r, "i64", 0, "element [2502497] is 9223372036854775808, which i64 does not have");
+  clear_recipe(&r);
+}
+
 /* The limit is checked before anything is read: the file is empty by then, and the message does not mention that. */
 TEST(test_results_beyond_the_limit){
   static const struct { const char *as; uint64_t n, limit; bool fits; const char *message; } rows[] = {
