@@ -141,7 +141,7 @@ static int dataset_read_layout(dataset_reader *r, const zt_hdf5_message *m){
     }
   }
   if( in.cut ) return dataset_fail(r, "HD12", "a layout that is cut short");
-  if( l->class<0 || l->class>DATASET_VIRTUAL ){
+  if( l->class>DATASET_VIRTUAL ){
     return dataset_fail(r, "HD12", "a layout of unknown class");
   }
   return SQLITE_OK;

@@ -24,8 +24,7 @@ static bool heap_is_power(uint64_t n){
   return n>0 && (n & (n-1))==0;
 }
 
-static int heap_check(zt_hdf5 *h, zt_hdf5_heap *out, unsigned filters, uint64_t largest_object){
-  if( filters ) return heap_fail(h, out, "filters, which are not read,");
+static int heap_check(zt_hdf5 *h, zt_hdf5_heap *out, uint64_t largest_object){
   if( out->id_length<1 || out->id_length>HEAP_ID_MAX ){
     return heap_fail(h, out, "a wrong ID length");
   }
@@ -41,7 +40,7 @@ static int heap_check(zt_hdf5 *h, zt_hdf5_heap *out, unsigned filters, uint64_t 
 int zt_hdf5_heap_open(zt_hdf5 *h, uint64_t address, zt_hdf5_heap *out){
   const unsigned offset = h->offset_size, length = h->length_size;
   const size_t size = 26+3*offset+12*length;
-  unsigned filters, flags;
+  unsigned flags;
   uint64_t largest_object;
   uint8_t head[160];
   zt_hdf5_in in;
@@ -49,8 +48,7 @@ int zt_hdf5_heap_open(zt_hdf5 *h, uint64_t address, zt_hdf5_heap *out){
   if( zt_hdf5_copy(h, address, head, 9)
    || zt_hdf5_check_head(h, head, "FRHP", 0, address, "HD6") ) return h->err->rc;
   out->id_length = zt_le16(head+5);
-  filters = zt_le16(head+7);
-  if( filters ) return heap_fail(h, out, "filters, which are not read,");
+  if( zt_le16(head+7) ) return heap_fail(h, out, "filters, which are not read,");
   if( zt_hdf5_copy(h, address, head, size) || zt_hdf5_check_sum(h, head, size, address) ){
     return h->err->rc;
   }
@@ -68,7 +66,7 @@ int zt_hdf5_heap_open(zt_hdf5 *h, uint64_t address, zt_hdf5_heap *out){
   zt_hdf5_skip(&in, 2);
   out->root = zt_hdf5_take_address(&in);
   out->rows = (unsigned)zt_hdf5_take(&in, 2);
-  return heap_check(h, out, filters, largest_object);
+  return heap_check(h, out, largest_object);
 }
 
 static unsigned heap_log(uint64_t n){

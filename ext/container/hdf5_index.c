@@ -421,7 +421,7 @@ static int index_extensible(index_reader *r){
 /* --- All --- */
 
 /* The grid of the largest shape. An unlimited dimension is the first of an extensible array. */
-static int index_across(index_reader *r, const zt_hdf5_space *space){
+static void index_across(index_reader *r, const zt_hdf5_space *space){
   zt_chunks *c = r->chunks;
   uint32_t first = 0;
   for(uint32_t d=0; d<c->rank; d++){
@@ -433,7 +433,6 @@ static int index_across(index_reader *r, const zt_hdf5_space *space){
   if( r->index->kind!=INDEX_EXTENSIBLE ) first = 0;
   r->order[0] = first;
   for(uint32_t d=0, k=1; d<c->rank; d++) if( d!=first ) r->order[k++] = d;
-  return SQLITE_OK;
 }
 
 /* Chunks one behind the other. */
