@@ -39,11 +39,11 @@ static int index_add(index_reader *r, const uint64_t *at, uint64_t address, uint
   zt_chunk place = { .offset = h->base+address, .length = (uint32_t)size, .skipped = skipped };
   zt_chunk *a;
   if( address==ZT_HDF5_NONE ) return SQLITE_OK;
+  if( size>UINT32_MAX ) return index_fail(h, "a chunk of more than 4 GiB", address);
   if( !zt_claim(h->size, address, size) ){
     return zt_break(h->err, "HD14", "a chunk of %llu bytes at address %llu goes beyond the end of"
                     " the file", (unsigned long long)size, (unsigned long long)address);
   }
-  if( size>UINT32_MAX ) return index_fail(h, "a chunk of more than 4 GiB", address);
   for(uint32_t d=0; d<r->chunks->rank; d++){
     const uint64_t chunk = r->chunks->chunk[d];
     if( at[d]>=r->chunks->grid[d] ) return SQLITE_OK;
