@@ -104,6 +104,20 @@ def test_absent_chunks_have_the_fill_value(db, fill):
     assert value(db, "SELECT zt_dense(?, 'w')", nothing) == numpy.full((12, 10), fill or 0, "f4").tobytes()
 
 
+@pytest.mark.parametrize("number, name, reason", [
+    (4, "szip", "compressed by szip"), (5, "nbit", "packed by n-bit"), (6, "scaleoffset", "packed by scale-offset"), (32000, "lzf", "compressed by lzf"),
+    (31999, "31999", "written by a filter that is not known")])
+def test_chunks_of_filters_that_are_not_decoded(db, number, name, reason):
+    name_length = struct.pack("<H", 0) if number >= 256 else b""
+    message_of_it = hdf5.message(hdf5.FILTERS, struct.pack("<BBH", 2, 1, number) + name_length + bytes(4))
+    data = hdf5.of_chunks(hdf5.DATA, message_of_it)
+    assert rows(db, "SELECT encoding, length, decoded_length FROM zt_components(?) WHERE object='w'", data) == [
+        (f"hdf5.chunked+{name}", 16, None if number == 31999 else 16)]
+    assert reason in message(db, "SELECT zt_dense(?, 'w')", data)
+    skipped = hdf5.of_chunks(hdf5.DATA, message_of_it, mask=1)   # It is applied to no chunk
+    assert value(db, "SELECT zt_dense(?, 'w')", skipped) == hdf5.DATA
+
+
 def test_threads_give_the_same_bytes_and_the_same_error(db, save):
     array = sample((600, 1000))
     path, broken = save("w.h5", file_of(array, (50, 128))), save("b.h5", file_of(array, (50, 128), broken=[70, 20]))

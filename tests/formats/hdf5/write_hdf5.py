@@ -225,6 +225,10 @@ def header_cases():
     yield refused("continuation-short", "HD4", "hdf5-header", "a continuation of less than 8 bytes", "a block of 4 bytes", f.end(link("w", f.put(header(message(CONTINUATION, struct.pack("<QQ", f.put(bytes(8)), 4)))))))
     f = File()
     yield refused("continuation-unsigned", "HD4", "hdf5-header", "a continuation without its signature", "a block of zeros", f.end(link("w", f.put(header(message(CONTINUATION, struct.pack("<QQ", f.put(bytes(16)), 16)))))))
+    yield refused("continuation-cut", "HD4", "hdf5-header", "a continuation that is cut short", "a continuation of 8 bytes", File().end(message(CONTINUATION, bytes(8))))
+    yield refused("continuation-large", "HD4", "hdf5-header", "a header of more bytes than the file", "a block of 2^40 bytes", File().end(message(CONTINUATION, struct.pack("<QQ", 0, 1 << 40))))
+    f = File()
+    yield refused("header-large", "HD4", "hdf5-header", "a block of more bytes than the file", "a header of 4 GiB", f.end(link("w", f.put(struct.pack("<4sBBI", b"OHDR", 2, 2, MASK)))))
     f = File()
     yield "ok-attribute-version", f.end(link("w", f.plain()), attribute("a", U8, b"\1", version=9)), "ok", None, None, None, "an attribute of version 9", {"object": "w"}
     f = File()
@@ -498,6 +502,14 @@ def index_cases():
                        ("pointers-3", {"pointers": 3}), ("page", {"page_bits": 63}), ("direct", {"pointers": 128, "bits": 5})):
         yield indexed(f"index-extensible-{name}", "an extensible array of a wrong form at address {at}", f"an extensible array: {name}", 4, lambda f: extensible(f, **more), parameters=bytes(5))
     yield indexed("index-extensible-entry", "an array with entries of another size at address {at}", "entries of 9 bytes", 4, lambda f: extensible(f, entry=9), parameters=bytes(5))
+
+    def blocks(f, direct, supers, **more):
+        """An extensible array, of whose index block the addresses but the last are NONE."""
+        n = direct + supers
+        block = f.put(summed(struct.pack("<4sBBQ8x", b"EAIB", 0, 0, 0) + struct.pack(f"<{n}Q", *[NONE] * (n - 1), 48)))
+        return extensible(f, least=128, block=block, **more)
+    yield indexed("index-data-block", "a block of more entries than the file has bytes at address 48", "a data block of 2,048 entries", 4, lambda f: blocks(f, 30, 0, pointers=16, bits=14), parameters=bytes(5))
+    yield indexed("index-super-block", "a block of more bytes than the file at address 48", "a super block of 2^16 data blocks", 4, lambda f: blocks(f, 6, 30, pointers=4, bits=40), parameters=bytes(5))
     record = struct.pack("<QQ", 48, 0)
     yield indexed("index-tree2", "a B-tree with records of another kind at address {at}", "records of filtered chunks", 5, lambda f: tree2(f, 11, [record + bytes(8)]), parameters=bytes(6))
     yield indexed("index-tree2-short", "a B-tree with records of another kind at address {at}", "records of 15 bytes", 5, lambda f: tree2(f, 10, [record[:15]]), parameters=bytes(6))
