@@ -264,6 +264,15 @@ def test_metadata_that_take_more_than_the_file_is_worth(db):
     assert "the metadata lead to the same bytes again and again" in message(db, "SELECT count(*) FROM zt_objects(?)", f.end(hdf5.link("w", f.plain()), info))
 
 
+def test_names_of_attributes_that_take_more_than_the_file_is_worth(db):
+    f = hdf5.File()
+    one = hdf5.attribute("n" * 59000, I16, bytes(2))[4:]
+    heap = hdf5.heap(f, one, start=65536, largest=65536)
+    record = hdf5.managed(hdf5.IN_BLOCK, len(one)) + bytes(9)
+    info = hdf5.message(hdf5.ATTRIBUTE_INFO, struct.pack("<BBQQ", 0, 0, heap, hdf5.tree2(f, 8, [record] * 2000, node=40000)))
+    assert "the attributes take more memory than the file is worth" in message(db, "SELECT count(*) FROM zt_objects(?)", f.end(hdf5.link("w", f.plain()), info))
+
+
 def test_a_header_of_too_many_blocks(db):
     f = hdf5.File()
     blocks = [hdf5.message(hdf5.CONTINUATION, struct.pack("<QQ", (1 << 20) + i, 8)) for i in range(1024)]
@@ -281,6 +290,82 @@ def test_elements_without_values(db, type, size, format, dtype, reason):
     assert rows(db, "SELECT format, dtype FROM zt_objects(?) WHERE object='w'", data) == [(format, dtype)]
     assert value(db, "SELECT zt_blob(?, 'w')", data) == bytes(range(4 * size))
     assert reason in message(db, "SELECT zt_dense(?, 'w')", data)
+
+
+def of_type(type, size):
+    f = hdf5.File()
+    return hdf5.beside(hdf5.contiguous(f.put(bytes(4 * size)), 4 * size), type=type, file=f)
+
+
+def float_of(order=0, implied=2, offset=0, precision=32, at=23, exponent=8, start=0, mantissa=23, bias=127, sign=31, size=4):
+    return hdf5.type_of(1, size, struct.pack("<HHBBBBI", offset, precision, at, exponent, start, mantissa, bias), sign << 8 | implied << 4 | (order & 2) << 5 | order & 1)
+
+
+@pytest.mark.parametrize("change, size", [({}, 4), ({"order": 2}, 4), ({"order": 3}, 4), ({"implied": 1}, 4), ({"offset": 1}, 4), ({"precision": 31}, 4), ({"start": 1}, 4),
+                                          ({"sign": 30}, 4), ({"at": 24}, 4), ({"exponent": 7}, 4), ({"mantissa": 22}, 4), ({"bias": 126}, 4),
+                                          ({"size": 8, "precision": 64, "sign": 63}, 8)])
+def test_a_float_with_one_unusual_number_is_of_another_kind(db, change, size):
+    kind = ("dense", "f32") if not change else ("hdf5.float", "u8")
+    assert rows(db, "SELECT format, dtype FROM zt_objects(?) WHERE object='w'", of_type(float_of(**change), size)) == [kind]
+
+
+def compound(size, *members, version=3):
+    """(name, offset, type) each."""
+    width = 1 if version == 3 else 4
+    return hdf5.type_of(6, size, b"".join(name.encode() + b"\0" + offset.to_bytes(width, "little") + type for name, offset, type in members), len(members), version)
+
+
+BIG_F32 = floats(4, 8, 23, 127, 1)
+
+
+@pytest.mark.parametrize("type, size, kind", [
+    (compound(8, ("r", 0, hdf5.F32), ("i", 4, hdf5.F32)), 8, ("dense", "f32", "complex64")),
+    (compound(8, ("real", 0, BIG_F32), ("imag", 4, BIG_F32)), 8, ("dense", "f32", "complex64")),
+    *((compound(size, *members), size, ("hdf5.compound", "u8", "u8")) for size, members in (
+        (8, [("r", 0, hdf5.F32), ("x", 4, hdf5.F32)]), (8, [("x", 0, hdf5.F32), ("i", 4, hdf5.F32)]), (8, [("r", 4, hdf5.F32), ("i", 0, hdf5.F32)]),
+        (8, [("r", 0, I32), ("i", 4, hdf5.F32)]), (8, [("r", 0, hdf5.F32), ("i", 4, I32)]), (9, [("r", 0, hdf5.F32), ("i", 4, hdf5.F32)]),
+        (16, [("r", 0, hdf5.F32), ("i", 8, hdf5.F32)]), (8, [("r", 0, hdf5.F32), ("i", 4, float_of(implied=1))]), (8, [("r", 0, hdf5.F32), ("i", 4, BIG_F32)]),
+        (4, [("r", 0, F16), ("i", 2, F16)]), (4, [("r", 0, hdf5.F32)]), (12, [("r", 0, hdf5.F32), ("i", 4, hdf5.F32), ("j", 8, hdf5.F32)])))])
+def test_a_compound_of_two_equal_floats_may_be_a_complex_number(db, type, size, kind):
+    assert rows(db, "SELECT format, dtype, type FROM zt_objects(?) WHERE object='w'", of_type(type, size)) == [kind]
+
+
+@pytest.mark.parametrize("members, expected", [
+    ([("FALSE", 0), ("TRUE", 1)], "bool"), ([("TRUE", 1), ("FALSE", 0)], "bool"), ([("FALSE", 1), ("TRUE", 0)], "u8"), ([("TRUE", 1), ("TRUE", 1)], "u8"),
+    ([("FALSE", 0), ("FALSE", 0)], "u8"), ([("FALSE", 0), ("TRUE", 2)], "u8"), ([("FALSE", 0), ("true", 1)], "u8"), ([("FALSE", 0)], "u8")])
+def test_an_enum_of_false_and_true_is_a_bool(db, members, expected):
+    names = b"".join(name.encode() + b"\0" for name, _ in members)
+    type = hdf5.type_of(8, 1, integers(1) + names + bytes(number for _, number in members), len(members), 3)
+    assert value(db, "SELECT dtype FROM zt_objects(?) WHERE object='w'", of_type(type, 1)) == expected
+
+
+@pytest.mark.parametrize("fill, expected", [
+    (struct.pack("<BBBBIf", 1, 2, 0, 1, 4, 2.5), 2.5), (struct.pack("<BBBBI", 1, 2, 0, 0, 0), 0), (struct.pack("<BBBBIf", 2, 2, 0, 1, 4, 2.5), 2.5), (struct.pack("<BBBB", 2, 2, 0, 0), 0),
+    (struct.pack("<BBIf", 3, 0x20, 4, 2.5), 2.5), (struct.pack("<BB", 3, 0), 0), (None, 2.5)])
+def test_fill_values_of_all_versions(db, fill, expected):
+    message_of_it = hdf5.message(4, struct.pack("<If", 4, 2.5)) if fill is None else hdf5.message(hdf5.FILL, fill)   # 4: before there were versions
+    assert value(db, "SELECT zt_value(?, 'w', 1)", hdf5.beside(hdf5.chunked(hdf5.NONE, 4, 4), message_of_it)) == expected
+
+
+@pytest.mark.parametrize("heap", [
+    struct.pack("<4sB3xQ", b"GCOL", 1, 15), struct.pack("<4sB3xQ", b"GCOL", 1, 1 << 31), struct.pack("<4sB3xQ", b"GCOL", 1, 4096), struct.pack("<4sB3xQ", b"GCOX", 1, 16),
+    struct.pack("<4sB3xQ", b"GCOL", 2, 16), struct.pack("<4sB3xQHHIQ", b"GCOL", 1, 40, 1, 1, 0, 9) + bytes(8), struct.pack("<4sB3xQHHIQ", b"GCOL", 1, 40, 0, 1, 0, 4) + bytes(8),
+    struct.pack("<4sB3xQHHIQ", b"GCOL", 1, 40, 2, 1, 0, 4) + bytes(8)])
+def test_a_text_in_a_broken_heap_is_unreadable(db, heap):
+    """Short, large, cut, of another kind or version; an object that is too long, one after the end, and another object."""
+    f = hdf5.File()
+    data = struct.pack("<IQI", 4, f.put(heap), 1)
+    got = rows(db, "SELECT value FROM zt_attributes(?) WHERE key='a'", f.end(hdf5.link("w", f.plain()), hdf5.attribute("a", hdf5.TEXT, data)))
+    assert got == [(UNREADABLE,)]
+
+
+@pytest.mark.parametrize("index", [0, 65536, 1 << 31])
+def test_a_text_at_no_place_of_a_heap_is_unreadable(db, index):
+    f = hdf5.File()
+    heap = f.put(struct.pack("<4sB3xQHHIQ", b"GCOL", 1, 40, 1, 1, 0, 4) + b"text" + bytes(4))
+    got = rows(db, "SELECT value FROM zt_attributes(?) WHERE key IN ('a', 'b') ORDER BY key",
+               f.end(hdf5.link("w", f.plain()), hdf5.attribute("a", hdf5.TEXT, struct.pack("<IQI", 4, heap, 1)), hdf5.attribute("b", hdf5.TEXT, struct.pack("<IQI", 4, heap, index))))
+    assert got == [("text",), (UNREADABLE,)]
 
 
 @pytest.mark.parametrize("type, dtype, array", [

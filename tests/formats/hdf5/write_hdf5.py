@@ -348,6 +348,15 @@ def heap_cases():
     yield broken("heap-version", "'FRHP' of version 1 at address {heap}", "a heap of version 1", version=1)
     yield broken("heap-filters", "filters, which are not read, in the heap at address {heap}", "a heap with filters", filters=8)
     yield broken("heap-id-65", "a wrong ID length in the heap at address {heap}", "IDs of 65 bytes", id_length=65)
+    g = File()
+    g.bytes = bytearray(f.bytes)
+    at, _, raw = of_links(one, data=body, file=g)
+    yield refused("heap-header-sum", "HD2", "hdf5-checksum", f"the checksum of the 146 bytes at address {at} is wrong", "a bit of a heap's checksum", raw[:at + 145] + bytes([raw[at + 145] ^ 1]) + raw[at + 146:])
+    g = File()
+    g.bytes = bytearray(f.bytes)
+    yield broken("heap-direct", "no 'FHDB' at address 144", "zeros in place of a direct block", root=g.put(bytes(512)), file=g)
+    yield broken("heap-indirect", "no 'FHIB' at address 48", "data in place of an indirect block", root=48, rows=1)
+    yield broken("heap-nowhere", f"512 bytes at address {1 << 40} go beyond the end of the file", "a block behind the end", number="HD3", finding="hdf5-address", root=1 << 40)
     for name, more in (("width", {"width": 3}), ("start", {"start": 500}), ("largest", {"largest": 700}), ("order", {"largest": 256}),
                        ("large", {"largest": 1 << 31}), ("bits-0", {"bits": 0}), ("bits-65", {"bits": 65})):
         yield broken(f"heap-{name}", "a wrong table of blocks in the heap at address {heap}", f"the table of blocks: {name}", **more)
@@ -365,6 +374,7 @@ def heap_cases():
     yield broken("heap-id-tiny", "an ID that is too short in the heap at address {heap}", "16 bytes in an ID of 8", ids=[b"\x2f" + bytes(7)])
     yield broken("heap-id-kind", "an ID of unknown kind in the heap at address {heap}", "an ID of kind 3", ids=[b"\x30" + bytes(7)])
     yield broken("heap-id-nowhere", "an ID that leads to no object in the heap at address {heap}", "a huge object without a tree of them", ids=[b"\x10" + bytes(7)])
+    yield broken("heap-id-0", "a wrong ID length in the heap at address {heap}", "IDs of 0 bytes", id_length=0)
     yield broken("tree2-type", "records of another type in the B-tree at address {tree}", "a tree of attributes", type=8)
     yield broken("tree2-depth", "a wrong size or depth in the B-tree at address {tree}", "33 levels", tree={"depth": 33})
     yield broken("tree2-record-0", "a wrong size or depth in the B-tree at address {tree}", "records of 0 bytes", record=0)
@@ -522,9 +532,10 @@ def index_cases():
 
 def shared_cases():
     """The table of shared messages, to which the superblock's extension leads."""
-    def table(f, version=0, types=1 << TYPE, heap_at=None, signature=b"SMTB", **more):
+    def table(f, version=0, types=1 << TYPE, wrong=0, heap_at=None, signature=b"SMTB", **more):
         heap_at = heap(f, data=F32, **more) if heap_at is None else heap_at
-        return f.put(summed(struct.pack("<4sBBHIHHHQQ", signature, 0, 0, types, 50, 50, 40, 1, NONE, heap_at)))
+        data = summed(struct.pack("<4sBBHIHHHQQ", signature, 0, 0, types, 50, 50, 40, 1, NONE, heap_at))
+        return f.put(data[:-1] + bytes([data[-1] ^ wrong]))
 
     def file(make=table, n=1, cut=False):
         f = File()
@@ -544,6 +555,9 @@ def shared_cases():
             ("ids", "a heap of IDs of another length", file(lambda f: table(f, id_length=7))),
             ("other", "a shared message of a type that no index has", file(lambda f: table(f, types=1 << SPACE)))):
         yield faulty(f"shared-{name}", "HD17", "hdf5-shared", text, f"shared messages: {name}", raw)
+    yield faulty("shared-sum", "HD2", "hdf5-checksum", "the checksum of the 38 bytes at address 712 is wrong", "a bit of the table's checksum", file(lambda f: table(f, wrong=1)))
+    yield faulty("shared-nowhere", "HD3", "hdf5-address", f"38 bytes at address {1 << 40} go beyond the end of the file", "a table behind the end", file(lambda f: 1 << 40))
+    yield faulty("shared-heap", "HD6", "hdf5-heap", "no 'FRHP' at address 0", "the superblock in place of a heap", file(lambda f: table(f, heap_at=0)))
 
 
 def chunk_cases():
