@@ -488,6 +488,7 @@ def index_cases():
                      f.end(link("b", f.plain()), link("w", w)))
 
     yield indexed("index-kind", "an unknown kind of index of chunks", "kind 9", 9, lambda f: 48)
+    yield indexed("index-kind-0", "an unknown kind of index of chunks", "kind 0", 0, lambda f: 48)
     yield indexed("index-implicit", "chunks beyond the end of the file", "a chunk of 16 bytes at the end", 2, lambda f: 1 << 20)
     yield indexed("index-implicit-filter", "chunks beyond the end of the file", "chunks of one size with a filter", 2, lambda f: f.put(DATA), filters(1))
 
