@@ -1,15 +1,21 @@
 #!/bin/sh
-# `make coverage`: how much of ext/ the test suite reaches. Builds the sources with gcov's counters, once for the C tests and
-# once as the extension, runs the suite, and adds both up. Fails below the least that is allowed. The lines and branches that
-# nothing reached are in build/coverage/missing.
+# `make coverage`: how much of ext/ the test suite reaches. Builds the sources with counters, once for the C tests and once as
+# the extension, runs the suite, and adds both up. Fails below the least that is allowed. The lines and branches that nothing
+# reached are in build/coverage/missing. A clang that measures MC/DC counts all three, else gcc counts lines and branches.
+# MC/DC is that of core/, container/ and tensor/: each condition of a decision decides it alone once with either value.
+# build/coverage/mcdc lists the files by what is missing.
 set -eu
 cd "$(dirname "$0")/.."
 
 least_lines=95 least_branches=90
 build=build/coverage
 # No test can reach the failure of an assertion; and each branch of an inline function is counted once, not in every caller
-flags='-O0 -g --coverage -DNDEBUG -D"ZT_INLINE=static inline"'
-quiet='--quiet --rc lcov_branch_coverage=1'
+flags='-O0 -g -DNDEBUG -D"ZT_INLINE=static inline"'
+if llvm-cov-19 --version >/dev/null 2>&1; then
+  cc=clang-19 flags="$flags -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc"
+else
+  cc=gcc flags="$flags --coverage"
+fi
 
 # Some tests read as another user, who must be able to add to the extension's counters: it is loaded once with this, so that
 # all of them are there.
@@ -20,6 +26,7 @@ trap 'exit 1' HUP INT TERM
 chmod 777 "$shared"
 rm -rf "$build"
 mkdir -p "$build"
+export LLVM_PROFILE_FILE="$shared/%m.profraw"   # Processes add up in one file for each program
 
 # say COMMAND...: it goes to the log, whose end is shown if it fails.
 say() {
@@ -28,8 +35,8 @@ say() {
 
 extension=$shared/ztensor.so
 python=${PYTHON:-/usr/bin/python3}
-say make -s B="$shared" CC=gcc OPT="$flags" "$extension"
-say make -s B="$build" CC=gcc OPT="$flags" LOADED="$extension" unit oom replay build/faults.so
+say make -s B="$shared" CC="$cc" OPT="$flags" "$extension"
+say make -s B="$build" CC="$cc" OPT="$flags" LOADED="$extension" unit oom replay build/faults.so
 say sqlite3 :memory: ".load $extension"
 umask 022
 say make -s build/static/faults/write_file.so   # Writing without SQL, which is not measured
@@ -38,11 +45,37 @@ say env ZTENSOR="$extension" "$python" -m pytest -q tests/remote
 say env ZTENSOR="$extension" LD_PRELOAD="$PWD/build/faults.so" "$python" -m pytest -q tests/faults \
   -k 'not test_every_call_that_the_extension_makes_of_the_system_can_fail'   # gcov makes calls, too
 
-# shellcheck disable=SC2086  # Flags are words
-{
-  lcov $quiet --capture --directory "$build" --directory "$shared" --base-directory . --output-file "$build/all"
-  lcov $quiet --extract "$build/all" "$PWD/ext/*" --output-file "$build/info"
+# to_info: both builds' counters as lcov's records.
+to_info() {
+  if [ "$cc" = gcc ]; then
+    quiet='--quiet --rc lcov_branch_coverage=1'
+    # shellcheck disable=SC2086  # Flags are words
+    lcov $quiet --capture --directory "$build" --directory "$shared" --base-directory . --output-file "$build/all" &&
+      lcov $quiet --extract "$build/all" "$PWD/ext/*" --output-file "$build/info"
+    return
+  fi
+  set --
+  for program in "$build"/unit/test_* "$build"/oom/test_* "$build"/replay/fuzz_*; do
+    [ -x "$program" ] && set -- "$@" -object "$program"
+  done
+  llvm-profdata-19 merge --sparse -o "$build/profile" "$shared"/*.profraw &&
+    llvm-cov-19 export --format=lcov -instr-profile="$build/profile" "$extension" "$@" ext >"$build/info" 2>"$build/log.cov" &&
+    llvm-cov-19 export --summary-only -instr-profile="$build/profile" "$extension" "$@" ext >"$build/summary" 2>>"$build/log.cov"
 }
+to_info
+
+[ "$cc" = gcc ] || "$python" - "$build" <<'END'
+import json, sys
+rows = []
+for file in json.load(open(f"{sys.argv[1]}/summary"))["data"][0]["files"]:
+    name, found = "ext/" + file["filename"].rpartition("/ext/")[2], file["summary"]["mcdc"]
+    if name.split("/")[1] in ("core", "container", "tensor"):
+        rows.append((found["count"] - found["covered"], found["count"], name))
+with open(f"{sys.argv[1]}/mcdc", "w") as out:
+    out.writelines(f"{missing:5} of {n:5}  {name}\n" for missing, n, name in sorted(rows, reverse=True))
+missing, n = (sum(column) for column in list(zip(*rows))[:2])
+print(f"coverage: MC/DC of {100 * (n - missing) / n:.1f} % of {n} conditions of core/, container/ and tensor/")
+END
 
 # The totals, and for each file the lines and branches that no test reached.
 awk -F '[:,]' -v here="$PWD/" -v missing="$build/missing" -v lines="$least_lines" -v branches="$least_branches" '

@@ -37,16 +37,12 @@ static const uint8_t *chunks_take(const uint8_t *p, void *to, size_t n){
   return p+n;
 }
 
-bool zt_chunks_count(zt_chunks *c){
-  bool fits = true;
+void zt_chunks_count(zt_chunks *c){
   c->n = 1;
   for(uint32_t d=0; d<c->rank; d++){
     c->grid[d] = c->shape[d]/c->chunk[d]+(c->shape[d]%c->chunk[d]>0);
-    if( c->grid[d]==0 ) c->n = 0;
-    else if( c->n && !zt_mul64(c->n, c->grid[d], &c->n) ) fits = false;
+    c->n *= c->grid[d];
   }
-  for(uint32_t d=0; d<c->rank; d++) if( c->grid[d]==0 ) c->n = 0;
-  return fits || c->n==0;
 }
 
 void zt_chunks_read(zt_span kept, zt_chunks *out){

@@ -73,7 +73,7 @@ bool zt_chunks_find(const zt_chunks *c, uint64_t i, zt_chunk *out);
 /* The number of the first chunk from i on that is not absent. False: there is none. */
 bool zt_chunks_next(const zt_chunks *c, uint64_t i, uint64_t *out);
 
-/* The chunks along each dimension, and in all. False if 64 bits do not hold their number. */
-bool zt_chunks_count(zt_chunks *c);
+/* Set the numbers of chunks along each dimension, and in all: 64 bits hold the array's bytes. */
+void zt_chunks_count(zt_chunks *c);
 
 #endif

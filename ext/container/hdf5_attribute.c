@@ -31,10 +31,7 @@ int zt_hdf5_space_read(zt_hdf5 *h, zt_span message, zt_hdf5_space *out){
   *out = (zt_hdf5_space){ .rank = rank, .null = kind==2 };
   for(unsigned d=0; d<rank; d++) out->shape[d] = out->most[d] = zt_hdf5_take_length(&in);
   for(unsigned d=0; d<rank && (flags & ATTRIBUTE_SPACE_MOST); d++){
-    out->most[d] = zt_hdf5_take_length(&in);
-    if( h->length_size<8 && out->most[d]==((uint64_t)1<<8*h->length_size)-1 ){
-      out->most[d] = UINT64_MAX;
-    }
+    out->most[d] = zt_hdf5_take_most(&in);
   }
   if( in.cut ) return zt_break(h->err, "HD10", "a dataspace that is cut short");
   for(unsigned d=0; d<rank; d++){

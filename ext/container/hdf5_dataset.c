@@ -141,7 +141,7 @@ static int dataset_read_layout(dataset_reader *r, const zt_hdf5_message *m){
     }
   }
   if( in.cut ) return dataset_fail(r, "HD12", "a layout that is cut short");
-  if( l->class<0 || l->class>DATASET_VIRTUAL ){
+  if( l->class>DATASET_VIRTUAL ){
     return dataset_fail(r, "HD12", "a layout of unknown class");
   }
   return SQLITE_OK;
@@ -254,18 +254,17 @@ static int dataset_read_messages(dataset_reader *r){
 
 /* --- Places of the bytes --- */
 
-static uint64_t dataset_elements(const dataset_reader *r){
-  uint64_t n = 1;
-  for(uint32_t d=0; d<r->space.rank; d++){
-    if( r->space.shape[d]==0 ) return 0;
-    if( !zt_mul64(n, r->space.shape[d], &n) ) return UINT64_MAX;
-  }
-  return n;
-}
-
+/* Set the bytes of all elements. */
 static void dataset_set_decoded(dataset_reader *r){
   zt_hdf5_dataset *record = &r->record;
-  record->has_decoded = zt_mul64(dataset_elements(r), r->type.size, &record->decoded);
+  bool fits = true, empty = false;
+  record->decoded = r->type.size;
+  for(uint32_t d=0; d<r->space.rank; d++){
+    empty = empty || r->space.shape[d]==0;
+    fits = fits && zt_mul64(record->decoded, r->space.shape[d], &record->decoded);
+  }
+  if( empty ) record->decoded = 0;
+  record->has_decoded = fits || empty;
 }
 
 /* Bytes in one piece: the data are there, or all is fill value. */
@@ -330,7 +329,8 @@ static int dataset_set_grid(dataset_reader *r){
       return dataset_fail(r, "HD12", "chunks of more than 1 GiB");
     }
   }
-  return zt_chunks_count(c) ? SQLITE_OK : dataset_fail(r, "HD12", "more than 2^64 chunks");
+  zt_chunks_count(c);   /* No more than bytes */
+  return SQLITE_OK;
 }
 
 /* The reason why chunks cannot be decoded, or NULL: a filter that is applied to one of them. */
@@ -358,8 +358,8 @@ static int dataset_place_chunks(dataset_reader *r){
   const char *reason;
   record->scattered = true;
   dataset_set_decoded(r);
-  if( dataset_set_grid(r) ) return h->err->rc;
   if( !record->has_decoded ) return dataset_fail(r, "HD12", "data of more than 2^64 bytes");
+  if( dataset_set_grid(r) ) return h->err->rc;
   r->layout.index.filtered = r->chunks.filters>0;
   if( zt_hdf5_chunks(h, &r->layout.index, &r->chunks, &r->space, &r->places) ) return h->err->rc;
   record->length = r->places.bytes;
@@ -388,7 +388,7 @@ static int dataset_place(dataset_reader *r){
 static void dataset_set_absent(dataset_reader *r){
   zt_chunks *c = &r->chunks;
   *c = (zt_chunks){ .rank = 1, .width = r->type.size, .bytes = r->type.size };
-  c->shape[0] = dataset_elements(r);
+  c->shape[0] = r->record.decoded/r->type.size;
   c->chunk[0] = c->across[0] = 1;
 }
 

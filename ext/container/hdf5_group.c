@@ -12,7 +12,7 @@
 
 #define GROUP_LEVEL_MAX 64           /* Levels of a B-tree of version 1 */
 #define GROUP_SOFT 2                 /* Type of cache of a soft link */
-#define GROUP_FREE_END 1             /* Ends the list of free space in a local heap */
+#define GROUP_FREE_END 1             /* As ZT_HDF5_NONE, ends the list of free space in a heap */
 
 bool zt_hdf5_is_group(const zt_hdf5_header *header){
   static const unsigned types[] = {
@@ -167,11 +167,11 @@ static int group_symbols(group_walk *w, group_node node){
 static int group_check_free(group_walk *w, uint64_t at){
   zt_hdf5 *h = w->h;
   uint64_t room = w->heap.n;
-  while( at!=GROUP_FREE_END ){
+  while( at!=GROUP_FREE_END && at!=ZT_HDF5_NONE ){
     zt_hdf5_in in = zt_hdf5_in_of(h, (zt_span){ w->heap.p, w->heap.n });
     uint64_t next, size;
     zt_hdf5_skip(&in, at);
-    next = zt_hdf5_take_length(&in);
+    next = zt_hdf5_take_most(&in);
     size = zt_hdf5_take_length(&in);
     if( in.cut || size==0 || size>room || size>w->heap.n-at ){
       return zt_break(h->err, "HD5", "a broken list of free space in a local heap");
@@ -192,7 +192,7 @@ static int group_read_heap(group_walk *w, uint64_t address){
    || zt_hdf5_check_head(h, head, "HEAP", 0, address, "HD5") ) return h->err->rc;
   in = zt_hdf5_in_of(h, (zt_span){ head+8, size-8 });
   n = zt_hdf5_take_length(&in);
-  free = zt_hdf5_take_length(&in);
+  free = zt_hdf5_take_most(&in);
   data = zt_hdf5_take_address(&in);
   return zt_hdf5_read(h, data, n, &w->heap) ? h->err->rc : group_check_free(w, free);
 }

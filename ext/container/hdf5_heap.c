@@ -12,6 +12,7 @@
 #define HEAP_BLOCK_MAX ((uint64_t)1 << 30)   /* Bytes of a direct block */
 #define HEAP_FLAG_SUMS 0x02
 #define HEAP_GLOBAL_OBJECTS 65536                 /* Indices of a collection */
+#define HEAP_GLOBAL_HEAD 16   /* Bytes of a collection's and an object's head: padded to 8 */
 
 /* --- Fractal heaps --- */
 
@@ -24,8 +25,7 @@ static bool heap_is_power(uint64_t n){
   return n>0 && (n & (n-1))==0;
 }
 
-static int heap_check(zt_hdf5 *h, zt_hdf5_heap *out, unsigned filters, uint64_t largest_object){
-  if( filters ) return heap_fail(h, out, "filters, which are not read,");
+static int heap_check(zt_hdf5 *h, zt_hdf5_heap *out, uint64_t largest_object){
   if( out->id_length<1 || out->id_length>HEAP_ID_MAX ){
     return heap_fail(h, out, "a wrong ID length");
   }
@@ -41,7 +41,7 @@ static int heap_check(zt_hdf5 *h, zt_hdf5_heap *out, unsigned filters, uint64_t 
 int zt_hdf5_heap_open(zt_hdf5 *h, uint64_t address, zt_hdf5_heap *out){
   const unsigned offset = h->offset_size, length = h->length_size;
   const size_t size = 26+3*offset+12*length;
-  unsigned filters, flags;
+  unsigned flags;
   uint64_t largest_object;
   uint8_t head[160];
   zt_hdf5_in in;
@@ -49,8 +49,7 @@ int zt_hdf5_heap_open(zt_hdf5 *h, uint64_t address, zt_hdf5_heap *out){
   if( zt_hdf5_copy(h, address, head, 9)
    || zt_hdf5_check_head(h, head, "FRHP", 0, address, "HD6") ) return h->err->rc;
   out->id_length = zt_le16(head+5);
-  filters = zt_le16(head+7);
-  if( filters ) return heap_fail(h, out, "filters, which are not read,");
+  if( zt_le16(head+7) ) return heap_fail(h, out, "filters, which are not read,");
   if( zt_hdf5_copy(h, address, head, size) || zt_hdf5_check_sum(h, head, size, address) ){
     return h->err->rc;
   }
@@ -68,7 +67,7 @@ int zt_hdf5_heap_open(zt_hdf5 *h, uint64_t address, zt_hdf5_heap *out){
   zt_hdf5_skip(&in, 2);
   out->root = zt_hdf5_take_address(&in);
   out->rows = (unsigned)zt_hdf5_take(&in, 2);
-  return heap_check(h, out, filters, largest_object);
+  return heap_check(h, out, largest_object);
 }
 
 static unsigned heap_log(uint64_t n){
@@ -236,7 +235,7 @@ static int heap_global_fail(zt_hdf5 *h, uint64_t address){
 
 /* Note the places of all objects. An index of 0 is the free space at the end. */
 static int heap_global_index(zt_hdf5 *h, zt_hdf5_collection *c){
-  const size_t head = 8+h->length_size;
+  const size_t head = HEAP_GLOBAL_HEAD;
   size_t at = head;
   memset(c->at, 0, HEAP_GLOBAL_OBJECTS*sizeof(*c->at));
   while( c->bytes.n-at>=head ){
@@ -256,17 +255,18 @@ static int heap_global_index(zt_hdf5 *h, zt_hdf5_collection *c){
 
 static int heap_global_read(zt_hdf5 *h, uint64_t address){
   zt_hdf5_collection *c = &h->collection;
-  uint8_t head[16] = { 0 };
+  uint8_t head[HEAP_GLOBAL_HEAD] = { 0 };
   uint64_t size;
+  zt_hdf5_in in;
   c->address = ZT_HDF5_NONE;
   if( !c->at && (c->at = sqlite3_malloc64(HEAP_GLOBAL_OBJECTS*sizeof(*c->at)))==NULL ){
     return zt_fail_nomem(h->err);
   }
-  if( zt_hdf5_copy(h, address, head, 8+h->length_size)
+  if( zt_hdf5_copy(h, address, head, sizeof(head))
    || zt_hdf5_check_head(h, head, "GCOL", 1, address, "HD9") ) return h->err->rc;
-  size = zt_le64(head+8);
-  if( h->length_size<8 ) size &= ((uint64_t)1<<8*h->length_size)-1;
-  if( size<16 || size>INT32_MAX ) return heap_global_fail(h, address);
+  in = zt_hdf5_in_of(h, (zt_span){ head+8, sizeof(head)-8 });
+  size = zt_hdf5_take_length(&in);
+  if( size<HEAP_GLOBAL_HEAD || size>INT32_MAX ) return heap_global_fail(h, address);
   if( zt_hdf5_read(h, address, size, &c->bytes) || heap_global_index(h, c) ) return h->err->rc;
   c->address = address;
   return SQLITE_OK;
@@ -274,6 +274,7 @@ static int heap_global_read(zt_hdf5 *h, uint64_t address){
 
 int zt_hdf5_global(zt_hdf5 *h, uint64_t address, uint32_t index, zt_span *out){
   zt_hdf5_collection *c = &h->collection;
+  uint64_t size;
   zt_hdf5_in in;
   if( (!c->at || c->address!=address) && heap_global_read(h, address) ) return h->err->rc;
   if( index==0 || index>=HEAP_GLOBAL_OBJECTS || c->at[index]==0 ){
@@ -282,6 +283,8 @@ int zt_hdf5_global(zt_hdf5 *h, uint64_t address, uint32_t index, zt_span *out){
   }
   in = zt_hdf5_in_of(h, (zt_span){ c->bytes.p+c->at[index]-1, c->bytes.n-(c->at[index]-1) });
   zt_hdf5_skip(&in, 8);
-  *out = zt_hdf5_take_span(&in, zt_hdf5_take_length(&in));
+  size = zt_hdf5_take_length(&in);
+  zt_hdf5_skip(&in, HEAP_GLOBAL_HEAD-8-h->length_size);
+  *out = zt_hdf5_take_span(&in, size);
   return SQLITE_OK;
 }

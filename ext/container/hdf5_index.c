@@ -40,11 +40,11 @@ static int index_add(index_reader *r, const uint64_t *at, uint64_t address, uint
   zt_chunk place = { .offset = h->base+address, .length = (uint32_t)size, .skipped = skipped };
   zt_chunk *a;
   if( address==ZT_HDF5_NONE ) return SQLITE_OK;
+  if( size>UINT32_MAX ) return index_fail(h, "a chunk of more than 4 GiB", address);
   if( !zt_claim(h->size, address, size) ){
     return zt_break(h->err, "HD14", "a chunk of %llu bytes at address %llu goes beyond the end of"
                     " the file", (unsigned long long)size, (unsigned long long)address);
   }
-  if( size>UINT32_MAX ) return index_fail(h, "a chunk of more than 4 GiB", address);
   for(uint32_t d=0; d<r->chunks->rank; d++){
     const uint64_t chunk = r->chunks->chunk[d];
     if( at[d]>=r->chunks->grid[d] ) return SQLITE_OK;
@@ -57,8 +57,8 @@ static int index_add(index_reader *r, const uint64_t *at, uint64_t address, uint
   if( !a ) return h->err->rc;
   out->a = a;
   out->a[out->n++] = place;
-  return zt_add64(out->bytes, size, &out->bytes) ? SQLITE_OK
-       : index_fail(h, "chunks of more than 2^64 bytes", address);
+  out->bytes += size;   /* Places whose sum would be more are too many to keep */
+  return SQLITE_OK;
 }
 
 /* The same for an entry of an array. */
@@ -479,7 +479,7 @@ static int index_extensible(index_reader *r){
 /* --- All --- */
 
 /* The grid of the largest shape. An unlimited dimension is the first of an extensible array. */
-static int index_across(index_reader *r, const zt_hdf5_space *space){
+static void index_across(index_reader *r, const zt_hdf5_space *space){
   zt_chunks *c = r->chunks;
   uint32_t first = 0;
   for(uint32_t d=0; d<c->rank; d++){
@@ -491,7 +491,6 @@ static int index_across(index_reader *r, const zt_hdf5_space *space){
   if( r->index->kind!=INDEX_EXTENSIBLE ) first = 0;
   r->order[0] = first;
   for(uint32_t d=0, k=1; d<c->rank; d++) if( d!=first ) r->order[k++] = d;
-  return SQLITE_OK;
 }
 
 /* Chunks one behind the other. */

@@ -40,14 +40,22 @@ uint64_t zt_hdf5_take(zt_hdf5_in *in, unsigned n){
   return u;
 }
 
+/* n bytes, of which all bits are set where there is no value. */
+static uint64_t read_take_defined(zt_hdf5_in *in, unsigned n){
+  const uint64_t u = zt_hdf5_take(in, n);
+  return n<8 && u==((uint64_t)1<<8*n)-1 ? ZT_HDF5_NONE : u;
+}
+
 uint64_t zt_hdf5_take_address(zt_hdf5_in *in){
-  const unsigned bits = 8*in->offset_size;
-  const uint64_t address = zt_hdf5_take(in, in->offset_size);
-  return bits<64 && address==((uint64_t)1<<bits)-1 ? ZT_HDF5_NONE : address;
+  return read_take_defined(in, in->offset_size);
 }
 
 uint64_t zt_hdf5_take_length(zt_hdf5_in *in){
   return zt_hdf5_take(in, in->length_size);
+}
+
+uint64_t zt_hdf5_take_most(zt_hdf5_in *in){
+  return read_take_defined(in, in->length_size);
 }
 
 unsigned zt_hdf5_width(uint64_t most){

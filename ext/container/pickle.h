@@ -9,7 +9,7 @@
 
 typedef struct zt_pickle zt_pickle;
 
-/* A node of the tree. Nodes may be shared and form cycles. 0 is no node. */
+/* A node of the tree. Nodes may be shared and form cycles. 0 is no node, and reads as None. */
 typedef uint32_t zt_pickle_node;
 
 typedef enum zt_pickle_kind {

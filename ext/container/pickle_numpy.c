@@ -25,7 +25,7 @@
 #include "core/host.h"
 
 static bool numpy_is_given(const zt_pickle *p, zt_pickle_node node){
-  return node && zt_pickle_kind_of(p, node)!=ZT_PICKLE_NONE;
+  return zt_pickle_kind_of(p, node)!=ZT_PICKLE_NONE;
 }
 
 #define NUMPY_DESCR_MAX 32   /* Characters of a type's text */
@@ -64,7 +64,7 @@ static void numpy_describe_fields(bool sized, uint64_t bytes, zt_npy *out){
 static bool numpy_describe_record(const zt_pickle *p, const zt_pickle_value *class,
                                   zt_pickle_node state, zt_npy *out){
   int64_t bytes;
-  if( !zt_text_is(class->module, "numpy") || !zt_text_is(class->name, "record") || !state
+  if( !zt_text_is(class->module, "numpy") || !zt_text_is(class->name, "record")
    || !zt_pickle_integer(p, zt_pickle_child(p, state, NUMPY_SIZE), &bytes)
    || bytes<0 || bytes>INT32_MAX ) return false;
   numpy_describe_fields(true, (uint64_t)bytes, out);
@@ -77,8 +77,8 @@ static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out
   zt_pickle_value call, class;
   zt_pickle_node first;
   zt_text text, order;
-  if( !node || zt_pickle_call(p, node, &call)!=ZT_CALL_NUMPY_DTYPE
-   || (first = zt_pickle_child(p, call.args, 0))==0 ) return false;
+  if( zt_pickle_call(p, node, &call)!=ZT_CALL_NUMPY_DTYPE ) return false;
+  first = zt_pickle_child(p, call.args, 0);
   order = ZT_TEXT("=");
   if( call.state ) zt_pickle_text(p, zt_pickle_child(p, call.state, 1), &order);
   zt_pickle_get(p, first, &class);
@@ -99,8 +99,8 @@ static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out
   if( *kind=='O' ) text.n = 1;   /* The number is the size of a pointer */
   zt_npy_describe((zt_text){ descr, 1+text.n }, out);
   /* Fields, or a subarray in each element */
-  if( call.state && (numpy_is_given(p, zt_pickle_child(p, call.state, 2))
-                     || numpy_is_given(p, zt_pickle_child(p, call.state, 3))) ){
+  if( numpy_is_given(p, zt_pickle_child(p, call.state, NUMPY_SUBARRAY))
+   || numpy_is_given(p, zt_pickle_child(p, call.state, NUMPY_NAMES)) ){
     numpy_describe_fields(out->sized, out->bytes, out);
     *kind = 'V';
   }
@@ -144,9 +144,7 @@ static bool numpy_transpose(zt_numpy_array *a, const int64_t *axes, uint32_t n){
 /* Set the data: bytes, or a list of objects. In a state, a Latin-1 text may stand for bytes. */
 static void numpy_read_data(const zt_pickle *p, zt_pickle_node node, zt_numpy_array *out){
   out->source = node;
-  if( !node ){
-    out->fault = "its data are not there";
-  }else if( zt_pickle_kind_of(p, node)==ZT_PICKLE_LIST ){
+  if( zt_pickle_kind_of(p, node)==ZT_PICKLE_LIST ){
     out->items = node;
   }else{
     out->has_data = zt_pickle_read_bytes(p, node, SIZE_MAX, &out->data);
@@ -218,7 +216,7 @@ static bool numpy_read_buffer(const zt_pickle *p, const zt_pickle_value *call,
 static zt_pickle_node numpy_entry(const zt_pickle *p, zt_pickle_node state, zt_text key){
   zt_pickle_cursor c;
   zt_pickle_node node;
-  if( !state || zt_pickle_kind_of(p, state)!=ZT_PICKLE_DICT ) return 0;
+  if( zt_pickle_kind_of(p, state)!=ZT_PICKLE_DICT ) return 0;
   c = zt_pickle_begin(p, state);
   for(int i=0; i<NUMPY_ENTRIES && (node = zt_pickle_next(p, &c))!=0; i++){
     const zt_pickle_node value = zt_pickle_next(p, &c);
@@ -234,8 +232,7 @@ static bool numpy_has_objects(const zt_pickle *p, zt_pickle_node dtype, char kin
   int64_t flags;
   if( kind=='O' ) return true;
   zt_pickle_get(p, dtype, &call);
-  return call.state && zt_pickle_integer(p, zt_pickle_child(p, call.state, NUMPY_FLAGS), &flags)
-      && (flags & 1);
+  return zt_pickle_integer(p, zt_pickle_child(p, call.state, NUMPY_FLAGS), &flags) && (flags & 1);
 }
 
 /* The bytes of all elements. False if the shape is invalid. */
@@ -283,7 +280,7 @@ static bool numpy_read_joblib(const zt_pickle *p, zt_pickle_node node, const zt_
   if( !numpy_read_layout(p, numpy_entry(p, call->state, ZT_TEXT("dtype")),
                          numpy_entry(p, call->state, ZT_TEXT("shape")), out) ) return true;
   zt_pickle_text(p, numpy_entry(p, call->state, ZT_TEXT("order")), &order);
-  numpy_set_strides(out, order.z && zt_text_is(order, "F"));
+  numpy_set_strides(out, zt_text_is(order, "F"));
   out->source = node;
   if( fault || !call->placed || wrapper.pickle!=(call->behind>0) ){
     return numpy_fail(out, "its elements are not there");
@@ -308,7 +305,6 @@ static void numpy_show_unit(const zt_pickle *p, zt_pickle_node unit, sqlite3_str
   zt_pickle_bytes name;
   int64_t count;
   char z[8];
-  if( !parts || !zt_pickle_child(p, parts, 0) ) return;
   if( !zt_pickle_read_bytes(p, zt_pickle_child(p, parts, 0), sizeof(z), &name) ){
     zt_text text;
     if( !zt_pickle_text(p, zt_pickle_child(p, parts, 0), &text) ) return;
@@ -329,18 +325,16 @@ static void numpy_put_text(const zt_pickle *p, const zt_pickle_value *call, zt_c
   const zt_pickle_node first = zt_pickle_child(p, call->args, 0);
   sqlite3_str *shown = sqlite3_str_new(NULL);
   zt_text text = { NULL, 0 }, order = { NULL, 0 };
-  zt_pickle_value class = { .kind = ZT_PICKLE_NONE };
-  if( first ) zt_pickle_get(p, first, &class);
-  if( call->state ) zt_pickle_text(p, zt_pickle_child(p, call->state, NUMPY_ORDER), &order);
+  zt_pickle_value class;
+  zt_pickle_get(p, first, &class);
+  zt_pickle_text(p, zt_pickle_child(p, call->state, NUMPY_ORDER), &order);
   if( class.kind==ZT_PICKLE_GLOBAL && class.name.n<=NUMPY_DESCR_MAX ){
     sqlite3_str_append(shown, class.name.z, (int)class.name.n);
   }else if( zt_pickle_text(p, first, &text) && text.n>0 && text.n<=NUMPY_DESCR_MAX ){
     const bool object = text.z[0]=='O', bare = order.n!=1 || *order.z=='=';
     sqlite3_str_append(shown, bare ? "|" : order.z, 1);
     sqlite3_str_append(shown, text.z, object ? 1 : (int)text.n);
-    if( call->state && zt_pickle_child(p, call->state, NUMPY_UNIT) ){
-      numpy_show_unit(p, zt_pickle_child(p, call->state, NUMPY_UNIT), shown);
-    }
+    numpy_show_unit(p, zt_pickle_child(p, call->state, NUMPY_UNIT), shown);
   }
   if( sqlite3_str_errcode(shown) ) zt_fail_nomem(out->err);
   else zt_cbor_put_text(out, (zt_text){ sqlite3_str_value(shown) ? sqlite3_str_value(shown) : "",
@@ -381,11 +375,10 @@ static bool numpy_put_field(const zt_pickle *p, zt_text name, zt_pickle_node nod
   zt_pickle_node sub = 0;
   zt_pickle_value call;
   uint32_t n = 0;
-  if( zt_pickle_call(p, node, &call)==ZT_CALL_NUMPY_DTYPE && call.state ){
+  if( zt_pickle_call(p, node, &call)==ZT_CALL_NUMPY_DTYPE ){
     sub = zt_pickle_child(p, call.state, NUMPY_SUBARRAY);
   }
-  if( !numpy_is_given(p, sub) || !zt_pickle_child(p, sub, 1)
-   || !numpy_read_ints(p, zt_pickle_child(p, sub, 1), &n, shape) ) sub = 0;
+  if( !numpy_read_ints(p, zt_pickle_child(p, sub, 1), &n, shape) ) sub = 0;
   zt_cbor_put_head(s->out, ZT_CBOR_ARRAY, sub ? 3 : 2);
   zt_cbor_put_text(s->out, name);
   if( !numpy_put_type(p, sub ? zt_pickle_child(p, sub, 0) : node, depth, s) ) return false;
@@ -403,7 +396,7 @@ static bool numpy_put_fields(const zt_pickle *p, zt_pickle_node names, zt_pickle
   zt_pickle_node name;
   zt_pickle_get(p, names, &value);
   if( value.kind!=ZT_PICKLE_TUPLE || value.n>NUMPY_FIELDS || depth==NUMPY_DEPTH
-   || !fields || zt_pickle_kind_of(p, fields)!=ZT_PICKLE_DICT ) return false;
+   || zt_pickle_kind_of(p, fields)!=ZT_PICKLE_DICT ) return false;
   zt_cbor_put_head(s->out, ZT_CBOR_ARRAY, value.n);
   c = zt_pickle_begin(p, names);
   of_fields = zt_pickle_begin(p, fields);
@@ -411,7 +404,7 @@ static bool numpy_put_fields(const zt_pickle *p, zt_pickle_node names, zt_pickle
     zt_text text;
     zt_pickle_node field = 0;
     if( zt_pickle_text(p, name, &text) ) field = numpy_field_of(p, fields, text, &of_fields, s);
-    if( !field || !zt_pickle_child(p, field, 0) || s->out->n+text.n>s->most
+    if( s->out->n+text.n>s->most
      || !numpy_put_field(p, text, zt_pickle_child(p, field, 0), depth+1, s) ) return false;
   }
   return true;
@@ -419,10 +412,10 @@ static bool numpy_put_fields(const zt_pickle *p, zt_pickle_node names, zt_pickle
 
 /* False if it has too many fields, or they are not known. */
 static bool numpy_put_type(const zt_pickle *p, zt_pickle_node node, int depth, numpy_shown *s){
-  zt_pickle_node names = 0;
+  zt_pickle_node names;
   zt_pickle_value call;
-  if( !node || zt_pickle_call(p, node, &call)!=ZT_CALL_NUMPY_DTYPE ) return false;
-  if( call.state ) names = zt_pickle_child(p, call.state, NUMPY_NAMES);
+  if( zt_pickle_call(p, node, &call)!=ZT_CALL_NUMPY_DTYPE ) return false;
+  names = zt_pickle_child(p, call.state, NUMPY_NAMES);
   if( numpy_is_given(p, names) ){
     return numpy_put_fields(p, names, zt_pickle_child(p, call.state, NUMPY_FIELD), depth, s);
   }
@@ -553,7 +546,7 @@ bool zt_numpy_read_scalar(const zt_pickle *p, const zt_pickle_value *call, size_
   zt_pickle_bytes data;
   zt_npy type;
   char kind;
-  if( !numpy_read_type(p, zt_pickle_child(p, call->args, 0), &type, &kind) || !from
+  if( !numpy_read_type(p, zt_pickle_child(p, call->args, 0), &type, &kind)
    || !zt_pickle_read_bytes(p, from, most, &data) || !type.sized || data.n!=type.bytes ){
     return false;
   }

@@ -67,6 +67,7 @@ static bool open_reserve(zt_pickle_machine *m){
 static void open_begin(zt_pickle_machine *m){
   zt_pickle *p = m->p;
   p->words[0] = 0;
+  p->items[0] = (zt_pickle_item){ .kind = ZT_PICKLE_NONE };
   p->n = p->nWords = 1;
   for(int kind=ZT_PICKLE_NONE; kind<=ZT_PICKLE_TRUE; kind++) zt_pickle_add(m, (zt_pickle_kind)kind);
   zt_pickle_add(m, ZT_PICKLE_TUPLE);

@@ -83,7 +83,7 @@ static void pickle_get_global(const zt_pickle *p, const zt_pickle_item *item, zt
 void zt_pickle_get(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out){
   const zt_pickle_item *item = &p->items[node];
   const zt_pickle_parts *call;
-  assert( node>0 && node<p->n );
+  assert( node<p->n );
   out->kind = (zt_pickle_kind)item->kind;
   out->n = 0;
   out->bytes = (zt_span){ NULL, 0 };
@@ -163,7 +163,7 @@ zt_pickle_node zt_pickle_next(const zt_pickle *p, zt_pickle_cursor *c){
 
 bool zt_pickle_text(const zt_pickle *p, zt_pickle_node node, zt_text *out){
   zt_pickle_value value;
-  const bool is_text = node && zt_pickle_kind_of(p, node)==ZT_PICKLE_TEXT;
+  const bool is_text = zt_pickle_kind_of(p, node)==ZT_PICKLE_TEXT;
   value.bytes = (zt_span){ NULL, 0 };
   if( is_text ) zt_pickle_get(p, node, &value);
   *out = (zt_text){ (const char*)value.bytes.p, value.bytes.n };
@@ -172,7 +172,6 @@ bool zt_pickle_text(const zt_pickle *p, zt_pickle_node node, zt_text *out){
 
 bool zt_pickle_integer(const zt_pickle *p, zt_pickle_node node, int64_t *out){
   zt_pickle_value value;
-  if( !node ) return false;
   zt_pickle_get(p, node, &value);
   if( value.kind!=ZT_PICKLE_INTEGER || value.bytes.p ) return false;
   *out = value.integer;
@@ -181,7 +180,7 @@ bool zt_pickle_integer(const zt_pickle *p, zt_pickle_node node, int64_t *out){
 
 bool zt_pickle_integers(const zt_pickle *p, zt_pickle_node node, uint32_t most, uint32_t *n,
                         int64_t *out){
-  const zt_pickle_kind kind = node ? zt_pickle_kind_of(p, node) : ZT_PICKLE_NONE;
+  const zt_pickle_kind kind = zt_pickle_kind_of(p, node);
   zt_pickle_cursor c;
   *n = 0;
   if( kind!=ZT_PICKLE_TUPLE && kind!=ZT_PICKLE_LIST ) return false;

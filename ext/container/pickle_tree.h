@@ -47,7 +47,7 @@ struct zt_pickle {
   zt_span bytes;
   zt_pickle_node root;
   uint32_t n, nWords, nCalls;
-  zt_pickle_item *items;        /* Node 0 is unused */
+  zt_pickle_item *items;        /* Node 0 is a None that nothing refers to */
   uint32_t *words;              /* Children, and heads of pieces; piece 0 is unused */
   zt_pickle_parts *calls;
   uint8_t *made;

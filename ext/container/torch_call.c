@@ -49,7 +49,7 @@ static zt_pickle_node call_class(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_value id;
   zt_text word;
   zt_pickle_get(p, node, &id);
-  if( id.kind!=ZT_PICKLE_PERSISTENT || !zt_pickle_child(p, id.args, 1)
+  if( id.kind!=ZT_PICKLE_PERSISTENT
    || !zt_pickle_text(p, zt_pickle_child(p, id.args, 0), &word) ) return node;
   return zt_text_is(word, "module") ? zt_pickle_child(p, id.args, 1) : node;
 }
@@ -73,7 +73,7 @@ zt_torch_meaning zt_torch_call(const zt_pickle *p, zt_pickle_node node, zt_pickl
 /* A tuple of at most ZT_MAX_RANK integers, or a torch.Size of one. */
 static bool call_get_ints(const zt_pickle *p, zt_pickle_node node, uint32_t *n, int64_t *out){
   zt_pickle_value call;
-  if( node && zt_torch_call(p, node, &call)==ZT_TORCH_SIZE ){
+  if( zt_torch_call(p, node, &call)==ZT_TORCH_SIZE ){
     node = zt_pickle_child(p, call.args, 0);
   }
   return zt_pickle_integers(p, node, ZT_MAX_RANK, n, out);
@@ -145,7 +145,6 @@ static bool call_set_storage(zt_text name, zt_torch_view *out){
 
 static bool call_read_class(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_value value;
-  if( !node ) return false;
   zt_pickle_get(p, node, &value);
   return value.kind==ZT_PICKLE_GLOBAL && call_set_storage(value.name, out);
 }
@@ -216,7 +215,7 @@ static bool call_read_repr(zt_text line, zt_torch_view *out){
 
 /* A view of a storage: (key, offset, elements), None or nothing. */
 static bool call_read_storage_view(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
-  if( !node || zt_pickle_kind_of(p, node)==ZT_PICKLE_NONE ) return true;
+  if( zt_pickle_kind_of(p, node)==ZT_PICKLE_NONE ) return true;
   return zt_pickle_text(p, zt_pickle_child(p, node, 0), &out->view_key)
       && zt_pickle_integer(p, zt_pickle_child(p, node, 1), &out->view_offset)
       && zt_pickle_integer(p, zt_pickle_child(p, node, 2), &out->view_elements);
@@ -226,7 +225,6 @@ static bool call_read_storage_view(const zt_pickle *p, zt_pickle_node node, zt_t
 bool zt_torch_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_value value;
   zt_text word;
-  if( !node ) return false;
   zt_pickle_get(p, node, &value);
   if( value.kind!=ZT_PICKLE_PERSISTENT ) return false;
   node = value.args;
@@ -245,7 +243,6 @@ static bool call_read_metadata(const zt_pickle *p, zt_pickle_node node, zt_torch
   zt_pickle_value dict;
   zt_pickle_node key;
   zt_text name;
-  if( !node ) return true;
   zt_pickle_get(p, node, &dict);
   if( dict.kind!=ZT_PICKLE_DICT || dict.n>2*CALL_LAZY ) return dict.kind==ZT_PICKLE_NONE;
   c = zt_pickle_begin(p, node);
@@ -260,7 +257,6 @@ static bool call_read_metadata(const zt_pickle *p, zt_pickle_node node, zt_torch
 
 static bool call_read_dtype(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_value dtype;
-  if( !node ) return false;
   zt_pickle_get(p, node, &dtype);
   if( dtype.kind!=ZT_PICKLE_GLOBAL || !zt_text_is(dtype.module, "torch") ) return false;
   call_set_dtype(dtype.name, out);
@@ -307,7 +303,7 @@ static bool call_is_lazy(const zt_pickle *p, zt_pickle_node node){
 /* Add another node with values, unless it is empty. One beyond the bound is only counted. */
 static void call_add_state(const zt_pickle *p, zt_pickle_node node, zt_torch_tensor *out){
   zt_pickle_value value;
-  if( !node || out->states>ZT_TORCH_STATES ) return;
+  if( out->states>ZT_TORCH_STATES ) return;
   zt_pickle_get(p, node, &value);
   if( value.kind==ZT_PICKLE_NONE || zt_pickle_is_empty(p, node) || call_is_lazy(p, node)
    || (value.kind==ZT_PICKLE_CALL && call_meaning(p, &value)==ZT_TORCH_DICT && !value.dict
@@ -344,7 +340,7 @@ static void call_add_states(const zt_pickle *p, const zt_pickle_value *call,
 static bool call_read_part(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_value call;
   zt_torch_tensor beside;
-  zt_torch_meaning meaning = node ? zt_torch_call(p, node, &call) : ZT_TORCH_OPAQUE;
+  const zt_torch_meaning meaning = zt_torch_call(p, node, &call);
   if( meaning<ZT_TORCH_TENSOR || meaning>ZT_TORCH_QTENSOR
    || !call_read_view(p, &call, meaning, out) ) return false;
   beside.states = 0;
@@ -366,7 +362,6 @@ static const zt_pickle_name call_layouts[] = {
 static bool call_get_layout(const zt_pickle *p, zt_pickle_node node, zt_torch_layout *out){
   zt_pickle_value call, name = { .module = ZT_TEXT_INIT("") };
   int found;
-  if( !node ) return false;
   zt_pickle_get(p, node, &call);
   if( call.kind!=ZT_PICKLE_CALL
    || !zt_pickle_text(p, zt_pickle_child(p, call.args, 0), &name.name) ) return false;
@@ -381,7 +376,7 @@ static bool call_read_sparse(const zt_pickle *p, const zt_pickle_value *call,
                              zt_torch_tensor *out){
   const zt_pickle_node parts = zt_pickle_child(p, call->args, 1);
   uint32_t compressed;
-  if( !parts || !call_get_layout(p, zt_pickle_child(p, call->args, 0), &out->layout) ) return false;
+  if( !call_get_layout(p, zt_pickle_child(p, call->args, 0), &out->layout) ) return false;
   compressed = out->layout!=ZT_TORCH_COO;
   out->n = 2+compressed;
   return (!compressed || call_read_part(p, zt_pickle_child(p, parts, 0), &out->views[2]))
@@ -448,10 +443,10 @@ static bool call_read_parameter(const zt_pickle *p, zt_pickle_value *call,
                                 zt_torch_meaning meaning, zt_torch_tensor *out){
   const zt_pickle_node tensor = zt_pickle_child(p, call->args, 0);
   zt_pickle_node grad = zt_pickle_child(p, call->args, 1);
-  if( !tensor || zt_pickle_kind_of(p, tensor)!=ZT_PICKLE_CALL ) return false;
+  if( zt_pickle_kind_of(p, tensor)!=ZT_PICKLE_CALL ) return false;
   call_add_states(p, call, meaning, out);
   if( grad ) call_add_state(p, call->state, out);
-  else if( call->state ) grad = zt_pickle_child(p, call->state, 0);
+  else grad = zt_pickle_child(p, call->state, 0);
   if( grad ) out->requires_grad = grad;
   out->parameter |= meaning==ZT_TORCH_PARAMETER;
   zt_pickle_get(p, tensor, call);
@@ -462,7 +457,7 @@ static bool call_read_parameter(const zt_pickle *p, zt_pickle_value *call,
 static bool call_read_from_type(const zt_pickle *p, zt_pickle_value *call, zt_torch_tensor *out){
   const zt_pickle_node function = zt_pickle_child(p, call->args, 0);
   const zt_pickle_node args = zt_pickle_child(p, call->args, 2);
-  if( !function || !args || zt_pickle_kind_of(p, args)!=ZT_PICKLE_TUPLE ) return false;
+  if( zt_pickle_kind_of(p, args)!=ZT_PICKLE_TUPLE ) return false;
   call_add_states(p, call, ZT_TORCH_FROM_TYPE, out);
   call_add_state(p, call->state, out);
   *call = (zt_pickle_value){ .kind = ZT_PICKLE_CALL, .callee = function, .args = args };

@@ -53,7 +53,7 @@ static bool dropped_set_state(dropped *d, zt_pickle_node node){
   zt_pickle_get(d->p, node, &call);
   to = zt_pickle_child(d->p, call.args, 0);
   state = zt_pickle_child(d->p, call.args, 1);
-  if( !to || !state || zt_pickle_child(d->p, call.args, 2) || !zt_torch_has_bit(d->seen, to)
+  if( !state || zt_pickle_child(d->p, call.args, 2) || !zt_torch_has_bit(d->seen, to)
    || zt_torch_has_bit(d->seen, state) || zt_pickle_kind_of(d->p, to)!=ZT_PICKLE_CALL ){
     return false;
   }

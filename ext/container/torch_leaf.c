@@ -18,7 +18,7 @@ static void leaf_get_named(const zt_pickle *p, zt_pickle_node node, zt_pickle_va
   zt_pickle_value class;
   zt_pickle_get(p, node, out);
   for(int i=0; i<LEAF_NAMES && out->kind==ZT_PICKLE_CALL; i++) zt_pickle_get(p, out->callee, out);
-  if( out->kind==ZT_PICKLE_PERSISTENT && zt_pickle_child(p, out->args, 1) ){
+  if( out->kind==ZT_PICKLE_PERSISTENT ){
     zt_pickle_get(p, zt_pickle_child(p, out->args, 1), &class);
     if( class.kind==ZT_PICKLE_GLOBAL ) *out = class;
   }

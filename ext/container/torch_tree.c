@@ -115,7 +115,7 @@ static bool tree_is_plain(const zt_pickle *p, zt_pickle_node node, int *remainin
 /* True if it holds a tensor. */
 static bool tree_reaches(tree_walk *w, zt_pickle_node node){
   int remaining = TREE_PLAIN;
-  if( !node || w->err->rc || tree_is_plain(w->p, node, &remaining) ) return false;
+  if( w->err->rc || tree_is_plain(w->p, node, &remaining) ) return false;
   if( !w->reach ) w->reach = zt_torch_reach(w->p, w->interrupt, w->err);
   return w->reach && zt_torch_has_bit(w->reach, node);
 }
@@ -433,7 +433,7 @@ static bool tree_opaque_leaf(tree_walk *w, zt_pickle_node node, const zt_pickle_
   zt_pickle_get(w->p, call->callee, &callee);
   if( callee.kind==ZT_PICKLE_GLOBAL && zt_text_is(callee.name, "_reconstructor")
    && (zt_text_is(callee.module, "copyreg") || zt_text_is(callee.module, "copy_reg"))
-   && class && zt_pickle_kind_of(w->p, class)==ZT_PICKLE_GLOBAL ) node = class;
+   && zt_pickle_kind_of(w->p, class)==ZT_PICKLE_GLOBAL ) node = class;
   return tree_leaf(w, node, ZT_TORCH_NAMED);
 }
 
@@ -474,7 +474,7 @@ static bool tree_entries(tree_walk *w, zt_pickle_node node, const zt_pickle_valu
   tree_add_part(&parts, from, kind==ZT_PICKLE_DICT ? TREE_KEYS : TREE_PAIRS);
   tree_add_part(&parts, call->dict, TREE_KEYS);
   tree_add_part(&parts, call->list, TREE_INDICES);
-  if( call->state && tree_reaches(w, call->state) ) tree_add_state(w->p, call->state, &parts);
+  if( tree_reaches(w, call->state) ) tree_add_state(w->p, call->state, &parts);
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
   return true;
 }

@@ -24,17 +24,21 @@ static const zt_layout *const layout_table[ZT_LAYOUT_COUNT] = {
   [ZT_LAYOUT_SLICES] = &zt_layout_slices,
 };
 
-/* The fault of an object's bytes is the reason why its shape is unknown. */
-static int layout_fail_unshaped(const zt_tensor *t, zt_error *err){
+/* The fault of an object's bytes is the reason why its shape or its meaning is unknown. */
+static int layout_fail_unknown(const zt_tensor *t, zt_error *err){
   zt_component component;
-  if( zt_component_values(t->container, t->object->index, ZT_COMPONENT_ALL, &component) ){
+  if( zt_component_values(t->container, t->object->index, ZT_COMPONENT_ALL, &component)
+   && (t->object->unshaped || component.fault) ){
     const zt_payload payload = zt_tensor_payload(t, &component);
     zt_stream *s = NULL;
     err->component = component.role;
     zt_stream_open(&payload, &s, err);
     zt_stream_close(s);
+    if( err->rc ) return err->rc;
+    err->component = (zt_text){ NULL, 0 };
   }
-  return zt_break(err, "L1", "its shape and type are not known");
+  return zt_break(err, "L1", "no meaning of format '%.*s' is known", zt_shown(t->object->format),
+                  t->object->format.z);
 }
 
 int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *object,
@@ -46,11 +50,7 @@ int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *ob
   if( object->no_values ) return zt_break(err, "L11", "it has no values: %s", object->no_values);
   if( object->why_unknown ) return zt_break(err, "L1", "%s", object->why_unknown);
   if( object->fault ) return zt_break(err, object->fault_rule, "%s", object->fault);
-  if( object->unshaped ) return layout_fail_unshaped(out, err);
-  if( !out->layout ){
-    return zt_break(err, "L1", "no meaning of format '%.*s' is known", zt_shown(object->format),
-                    object->format.z);
-  }
+  if( object->unshaped || !out->layout ) return layout_fail_unknown(out, err);
   return out->layout->open(out, err);
 }
 

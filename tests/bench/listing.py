@@ -10,7 +10,7 @@ from typing import Callable
 
 from harness import (HERE, MEGABYTE, WORK, BenchError, Measurement, Sample, added_memory,
                      allowed, build, c_program, generate, host, is_newer, lazily, library,
-                     library2, limit, ours, per_item, program, python, read_afresh, run,
+                     library2, ours, per_item, program, python, read_afresh, run,
                      system_python, touching, venv)
 
 # ---- programs ----

@@ -84,6 +84,49 @@ def test_a_record_and_a_date_say_what_they_are(db):
     assert attributes(db, source) == {"o.0": None, "o.1": 1}
 
 
+def fields_of(*fields):
+    """A dict of (name, dtype)."""
+    return b"}(" + b"".join(written.text(name) + written.tuple_of(type, written.number(0)) for name, type in fields) + b"u"
+
+
+def names_of(*names):
+    return written.tuple_of(*map(written.text, names))
+
+
+def class_of(module, name):
+    return written.name("numpy", "dtype") + written.name(module, name) + b"\x89\x88\x87R"
+
+
+def nested(depth):
+    type = written.dtype()
+    for _ in range(depth):
+        type = written.dtype("V8", "|", names_of("x"), fields_of(("x", type)))
+    return type
+
+
+F4, I4 = written.dtype(), written.dtype("i4")
+FEW = [("a", F4), ("b", I4)]
+
+
+@pytest.mark.parametrize("type, expected", [
+    (written.dtype("V8", "|", names_of("a", "b"), fields_of(*FEW)), '[["a","<f4"],["b","<i4"]]'),
+    (written.dtype("V8", "|", names_of("a", "b"), fields_of(*FEW[::-1])), '[["a","<f4"],["b","<i4"]]'),   # In another order
+    (written.dtype("V8", "|", names_of("a"), fields_of(("a", class_of("ml_dtypes", "bfloat16")))), '[["a","bfloat16"]]'),
+    (written.dtype("V8", "|", names_of("a"), fields_of(("a", written.dtype("f4", "=")))), '[["a","|f4"]]'),
+    (written.dtype("V8", "|", names_of("a", "c"), fields_of(*FEW)), None),            # A name that no field has
+    (written.dtype("V8", "|", names_of("a", "b"), b"N"), None),                       # No fields
+    (written.dtype("V8", "|", b"]", fields_of(*FEW)), None),                          # A list of names
+    (written.dtype("V8", "|", written.tuple_of(written.number(1)), fields_of(*FEW)), None),
+    (written.dtype("V8", "|", names_of("a"), fields_of(("a", written.number(4)))), None),   # A number in place of a dtype
+    (written.dtype("V8", "|", names_of("a"), b"}(" + written.text("a") + written.number(4) + b"u"), None),
+    (written.dtype("V8", "|", names_of(*map(str, range(513))), fields_of(*((str(i), F4) for i in range(513)))), None),
+    (nested(8), "[[\"x\"," * 8 + '"<f4"' + "]]" * 8), (nested(9), None)])
+def test_the_fields_of_a_record_as_the_pickle_has_them(db, type, expected):
+    source = written.pickle(("r", written.array(written.blob(bytes(16)), (2,), type)), ("w", written.array()))
+    assert rows(db, "SELECT object, format, json_extract(attributes, '$.descr') FROM zt_objects(?)", source) == [
+        ("r", "numpy.structured", expected), ("w", "dense", "<f4")]
+
+
 @pytest.mark.parametrize("pack", [zlib.compress, gzip.compress, lambda data: zlib.compress(data, 0), lambda data: zlib.compress(data, 1)],
                          ids=["zlib", "gzip", "stored", "fast"])
 def test_a_compressed_pickle_is_one(db, save, pack):
@@ -177,6 +220,14 @@ def test_a_lone_value_is_a_file_without_tensors(db):
 def test_a_broken_array_of_joblib_names_its_place(db):
     source = written.pickle(("w", written.wrapper((9,))))
     assert "bytes of an array's elements should follow" in message(db, "SELECT * FROM zt_objects(?)", source)
+
+
+@pytest.mark.parametrize("behind", [b"\x80\x04K\x05.", b"\x80\x04" + written.array() + b"."], ids=["a number", "an array of numbers"])
+def test_joblibs_objects_are_an_array_of_them_in_another_pickle(db, behind):
+    source = written.pickle(("w", written.wrapper((2,), written.dtype("O8", "|"), alignment=None, behind=behind)), ("v", written.array()))
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("w", "numpy.object"), ("v", "dense")]
+    assert message(db, "SELECT zt_dense(?, 'w')", source).endswith("object 'w': its elements are not an array of objects")
+    assert value(db, "SELECT zt_dense(?, 'v')", source) == written.ONES
 
 
 def test_files_in_a_directory(db, save, tmp_path):

@@ -14,6 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent / "hostile"
 NONE = (1 << 64) - 1
 SPACE, LINK_INFO, TYPE, FILL, LINK, EXTERNAL, LAYOUT, FILTERS, ATTRIBUTE, CONTINUATION = 1, 2, 3, 5, 6, 7, 8, 11, 12, 16
+SHARED_TABLE, SYMBOLS, ATTRIBUTE_INFO = 15, 17, 21
 SHARED = struct.pack("<BBQ", 3, 1, 0)    # A message in the heap of shared messages
 DATA = struct.pack("<4f", 1, 2, 3, 4)
 MASK = 0xffffffff
@@ -102,6 +103,32 @@ def tree(*chunks, rank=1, level=0, end=None):
     """A leaf of a B-tree of chunks: (coordinates, size, mask, address). end: the coordinates of the last key, which are those of the last chunk."""
     keys = b"".join(struct.pack(f"<II{rank + 1}QQ", size, mask, *at, 0, address) for at, size, mask, address in chunks)
     return struct.pack("<4sBBHQQ", b"TREE", 1, level, len(chunks), NONE, NONE) + keys + bytes(8) + struct.pack(f"<{rank + 1}Q", *(chunks[-1][0] if end is None else end), 0)
+
+
+def tree2(f, type, records, record=None, node=512, depth=0, count=None):
+    """The address of a B-tree of version 2, whose root is a leaf of these records."""
+    size = len(records[0]) if record is None else record
+    root = f.put(summed(struct.pack("<4sBB", b"BTLF", 0, type) + b"".join(records)))
+    return f.put(summed(struct.pack("<4sBBIHHBBQHQ", b"BTHD", 0, type, node, size, depth, 100, 40, root, len(records) if count is None else count,
+                                    len(records))))
+
+
+def heap(f, data=b"", id_length=8, filters=0, version=0, width=4, start=512, largest=512, bits=16, root=None, rows=0, sums=True, sum=None, huge=NONE):
+    """The address of a fractal heap, whose root is a direct block of these data."""
+    block = struct.pack("<4sBQH", b"FHDB", 0, 0, 0)
+    if sums:
+        body = (block + bytes(4) + data).ljust(start, b"\0")
+        block += struct.pack("<I", checksum(body) if sum is None else sum)
+    block = f.put((block + data).ljust(start, b"\0")) if root is None else root
+    return f.put(summed(struct.pack("<4sBHHBIQQ", b"FRHP", version, id_length, filters, 2 if sums else 0, 400, 0, huge) + bytes(80)
+                        + struct.pack("<HQQHHQH", width, start, largest, bits, 1, block, rows)))
+
+
+IN_BLOCK = 19   # Where the data of a direct block begin
+
+
+def managed(offset, length):
+    return struct.pack("<BHH", 0, offset, length).ljust(8, b"\0")
 
 
 class File:
@@ -262,6 +289,10 @@ def header_cases():
     yield refused("continuation-empty", "HD4", "hdf5-header", "a continuation that is cut short", "a block of 0 bytes", f.end(link("w", f.put(header(message(CONTINUATION, struct.pack("<QQ", 48, 0)))))))
     f = File()
     yield refused("continuation-unsigned", "HD4", "hdf5-header", "a continuation without its signature", "a block of zeros", f.end(link("w", f.put(header(message(CONTINUATION, struct.pack("<QQ", f.put(bytes(16)), 16)))))))
+    yield refused("continuation-cut", "HD4", "hdf5-header", "a continuation that is cut short", "a continuation of 8 bytes", File().end(message(CONTINUATION, bytes(8))))
+    yield refused("continuation-large", "HD4", "hdf5-header", "a header of more bytes than the file", "a block of 2^40 bytes", File().end(message(CONTINUATION, struct.pack("<QQ", 0, 1 << 40))))
+    f = File()
+    yield refused("header-large", "HD4", "hdf5-header", "a block of more bytes than the file", "a header of 4 GiB", f.end(link("w", f.put(struct.pack("<4sBBI", b"OHDR", 2, 2, MASK)))))
     f = File()
     yield "ok-attribute-version", f.end(link("w", f.plain()), attribute("a", U8, b"\1", version=9)), "ok", "HD4", "hdf5-header", "attribute 'hdf5.unread': an attribute of unknown form", "an attribute of version 9", {"object": "w"}
     f = File()
@@ -355,6 +386,260 @@ def dataset_cases():
     yield faulty("chunk-between", "HD14", "hdf5-chunks", "a chunk that does not begin in the grid", "a chunk from element 1 on", of_chunks(DATA, second=1))
 
 
+def of_links(ids, record=None, type=5, file=None, tree=None, **more):
+    """A file whose root has its links in a fractal heap: IDs in the records of a B-tree, `tree` its numbers."""
+    f = file or File()
+    heap_at = heap(f, **more)
+    records = [struct.pack("<I", 0) + id for id in ids]
+    at = tree2(f, type, records, record, **(tree or {}))
+    return heap_at, at, f.end(message(LINK_INFO, struct.pack("<BBQQ", 0, 0, heap_at, at)))
+
+
+def heap_cases():
+    """Fractal heaps and B-trees of version 2: each is that of a sound file but for one number."""
+    f = File()
+    w = f.plain()
+    body = link("w", w)[4:]
+    one = [managed(IN_BLOCK, len(body))]
+    sound = {"data": body, "file": f}
+
+    def broken(name, text, what, ids=one, number="HD6", finding="hdf5-heap", **more):
+        g = File()
+        g.bytes = bytearray(more.pop("file", f).bytes)
+        heap_at, tree_at, raw = of_links(ids, **{**sound, "file": g, **more})
+        return refused(name, number, finding, text.format(heap=heap_at, tree=tree_at), what, raw)
+
+    g = File()
+    g.bytes = bytearray(f.bytes)
+    yield "ok-heap", of_links(one, **{**sound, "file": g})[2], "ok", None, None, None, "a link in a heap", {"object": "w"}
+    g = File()
+    g.bytes = bytearray(f.bytes)
+    tiny = bytes([0x20 | len(body) - 1]) + body
+    yield "ok-heap-tiny", of_links([tiny], data=b"", file=g, id_length=len(tiny))[2], "ok", None, None, None, "a link in its ID", {"object": "w"}
+    g = File()
+    g.bytes = bytearray(f.bytes)
+    tiny = (bytes([0x20, len(body) - 1]) + body).ljust(18, b"\0")
+    yield "ok-heap-tiny-18", of_links([tiny], data=b"", file=g, id_length=18)[2], "ok", None, None, None, "a link in an ID of 18 bytes", {"object": "w"}
+    g = File()
+    g.bytes = bytearray(f.bytes)
+    huge = b"\x10" + struct.pack("<QQ", g.put(body), len(body))
+    yield "ok-heap-huge", of_links([huge], data=b"", file=g, id_length=17)[2], "ok", None, None, None, "a link whose ID has its address", {"object": "w"}
+    yield broken("heap-version", "'FRHP' of version 1 at address {heap}", "a heap of version 1", version=1)
+    yield broken("heap-filters", "filters, which are not read, in the heap at address {heap}", "a heap with filters", filters=8)
+    yield broken("heap-id-65", "a wrong ID length in the heap at address {heap}", "IDs of 65 bytes", id_length=65)
+    g = File()
+    g.bytes = bytearray(f.bytes)
+    at, _, raw = of_links(one, data=body, file=g)
+    yield refused("heap-header-sum", "HD2", "hdf5-checksum", f"the checksum of the 146 bytes at address {at} is wrong", "a bit of a heap's checksum", raw[:at + 145] + bytes([raw[at + 145] ^ 1]) + raw[at + 146:])
+    g = File()
+    g.bytes = bytearray(f.bytes)
+    yield broken("heap-direct", "no 'FHDB' at address 144", "zeros in place of a direct block", root=g.put(bytes(512)), file=g)
+    yield broken("heap-indirect", "no 'FHIB' at address 48", "data in place of an indirect block", root=48, rows=1)
+    yield broken("heap-nowhere", f"512 bytes at address {1 << 40} go beyond the end of the file", "a block behind the end", number="HD3", finding="hdf5-address", root=1 << 40)
+    for name, more in (("width", {"width": 3}), ("start", {"start": 500}), ("largest", {"largest": 700}), ("order", {"largest": 256}),
+                       ("large", {"largest": 1 << 31}), ("bits-0", {"bits": 0}), ("bits-65", {"bits": 65})):
+        yield broken(f"heap-{name}", "a wrong table of blocks in the heap at address {heap}", f"the table of blocks: {name}", **more)
+    yield broken("heap-sum", "the checksum of the block at address 144 is wrong", "another checksum of a direct block", number="HD2", finding="hdf5-checksum", sum=1)
+    yield broken("heap-small", "a small block in the heap at address {heap}", "direct blocks of 16 bytes", ids=[managed(0, 4)], data=b"", start=16, largest=16)
+    yield broken("heap-absent", "an object in a block that is absent in the heap at address {heap}", "no root block", root=NONE)
+    yield broken("heap-past-block", "an object beyond its block in the heap at address {heap}", "an object of 512 bytes from 19 on", ids=[managed(IN_BLOCK, 512)])
+    yield broken("heap-past-rows", "an object beyond the last row in the heap at address {heap}", "an object in row 1 of 1", ids=[managed(2048, 4)], rows=1)
+    g = File()
+    g.bytes = bytearray(f.bytes)
+    table = g.put(summed(struct.pack("<4sBQH", b"FHIB", 0, 0, 0) + bytes(12 * 8)))
+    yield broken("heap-blocks", "a wrong table of blocks in the heap at address {heap}", "an indirect block that is no larger than a row", ids=[managed(4096, 4)], rows=3,
+                 root=table, file=g)
+    yield broken("heap-id-cut", "an ID that is too short in the heap at address {heap}", "an ID of 3 bytes", ids=[managed(IN_BLOCK, len(body))[:3]], id_length=3)
+    yield broken("heap-id-tiny", "an ID that is too short in the heap at address {heap}", "16 bytes in an ID of 8", ids=[b"\x2f" + bytes(7)])
+    yield broken("heap-id-kind", "an ID of unknown kind in the heap at address {heap}", "an ID of kind 3", ids=[b"\x30" + bytes(7)])
+    yield broken("heap-id-nowhere", "an ID that leads to no object in the heap at address {heap}", "a huge object without a tree of them", ids=[b"\x10" + bytes(7)])
+    yield broken("heap-id-0", "a wrong ID length in the heap at address {heap}", "IDs of 0 bytes", id_length=0)
+    yield broken("tree2-type", "records of another type in the B-tree at address {tree}", "a tree of attributes", type=8)
+    yield broken("tree2-depth", "a wrong size or depth in the B-tree at address {tree}", "33 levels", tree={"depth": 33})
+    yield broken("tree2-record-0", "a wrong size or depth in the B-tree at address {tree}", "records of 0 bytes", record=0)
+    yield broken("tree2-node", "a wrong size or depth in the B-tree at address {tree}", "nodes without room for a record", tree={"node": 21})
+    yield broken("tree2-small", "a small node in the B-tree at address {tree}", "nodes without room for a child", record=4, tree={"node": 16, "depth": 1})
+    yield broken("tree2-levels", "too many levels in the B-tree at address {tree}", "32 levels of nodes of 4 GiB", tree={"node": MASK, "depth": 32})
+    yield broken("link-record", "a record of a link that is too short", "records of 11 bytes for IDs of 8", ids=[one[0][:7]])
+
+    def attributes(f, data):
+        return f.end(link("w", f.plain()), message(ATTRIBUTE_INFO, data))
+    yield refused("link-info", "HD5", "hdf5-group", "a link info message of unknown form", "link info of version 1", File().end(message(LINK_INFO, struct.pack("<BBQQ", 1, 0, NONE, NONE))))
+    yield refused("attribute-info", "HD4", "hdf5-header", "an attribute info of unknown form", "attribute info of version 1", attributes(File(), struct.pack("<BBQQ", 1, 0, NONE, NONE)))
+    for name, text, record, id_length in (("attribute-record", "a record of an attribute that is too short", bytes(8), 8), ("attribute-id", "IDs of another length", bytes(7) + b"\2", 7)):
+        f = File()
+        at = heap(f, id_length=id_length)
+        yield refused(name, "HD6", "hdf5-heap", text, name, attributes(f, struct.pack("<BBQQ", 0, 0, at, tree2(f, 8, [record]))))
+
+
+def symbol_cases():
+    """Groups of symbols."""
+    def group(f, tree, heap):
+        return f.end(message(SYMBOLS, struct.pack("<QQ", tree, heap)))
+
+    def node(*children, level=0, version=0, signature=b"TREE", last=0):
+        return struct.pack("<4sBBHQQ", signature, version, level, len(children), NONE, NONE) + b"".join(struct.pack("<QQ", 0, child) for child in children) + struct.pack("<Q", last)
+
+    def symbols(*entries, signature=b"SNOD"):
+        return struct.pack("<4sBBH", signature, 1, 0, len(entries)) + b"".join(struct.pack("<QQII16x", name, address, kind, 0) for name, address, kind in entries)
+
+    def names(f, text):
+        return f.put(struct.pack("<4sB3xQQQ", b"HEAP", 0, len(text), NONE, f.put(text)))
+
+    def broken(name, text, what, make, number="HD5", finding="hdf5-group"):
+        f = File()
+        at = names(f, b"\0w\0x")
+        tree = make(f, f.plain())
+        return refused(name, number, finding, text.format(tree=tree), what, group(f, tree, at))
+    f = File()
+    at = names(f, b"\0w\0x\0")
+    leaf = f.put(symbols((1, f.plain(), 0), (3, 48, 2)))
+    yield "ok-symbols", group(f, f.put(node(leaf, last=3)), at), "ok", None, None, None, "a symbol, and a soft link", {"object": "w"}
+    yield refused("symbols-cut", "HD5", "hdf5-group", "a symbol table message that is cut short", "half of a symbol table message", File().end(message(SYMBOLS, bytes(8))))
+    yield broken("symbols-tree", "no node of a group's B-tree at address {tree}", "zeros as the tree", lambda f, w: f.put(bytes(64)))
+    yield broken("group-tree-kind", "no node of a group's B-tree at address {tree}", "a B-tree of chunks", lambda f, w: f.put(node(version=1)))
+    yield broken("symbols-level", "a wrong level of a B-tree's node at address {tree}", "level 65", lambda f, w: f.put(node(level=65)))
+    yield broken("symbols-node", "no 'SNOD' at address 48", "a heap in place of symbols", lambda f, w: f.put(node(48)))
+    yield broken("symbols-name", "a name beyond the end of the local heap", "a name from byte 4 on, of 4", lambda f, w: f.put(node(f.put(symbols((4, w, 0))))))
+    yield broken("symbols-unended", "a name beyond the end of the local heap", "a name without its NUL", lambda f, w: f.put(node(f.put(symbols((3, w, 0))))))
+    yield broken("symbols-nowhere", f"address {1 << 40} is beyond the end of the file", "a child behind the end", lambda f, w: f.put(node(1 << 40)), "HD3", "hdf5-address")
+
+
+def type_cases():
+    """Datatypes."""
+    two = b"a\0b\0"
+    for name, text, what, type in (
+            ("enum-float", "an enum that is not of integers", "an enum of floats", type_of(8, 4, F32 + two + bytes(8), 2, 3)),
+            ("enum-size", "an enum that is not of integers", "an enum of 2 bytes, of u8", type_of(8, 2, U8 + two + bytes(4), 2, 3)),
+            ("array-rank-0", "an array of a wrong rank", "an array without dimensions", type_of(10, 4, b"\0" + F32, version=3)),
+            ("array-rank-33", "an array of a wrong rank", "an array of 33 dimensions", type_of(10, 4, b"\x21" + bytes(132) + F32, version=3)),
+            ("array-size", "an array whose size is not that of its elements", "two floats in 4 bytes", type_of(10, 4, struct.pack("<BI", 1, 2) + F32, version=3)),
+            ("array-large", "an array whose size is not that of its elements", "2^64 floats in 4 bytes", type_of(10, 4, struct.pack("<B2I", 2, MASK, MASK) + F32, version=3)),
+            ("complex-integer", "a complex type that is not of two floats", "two integers", type_of(11, 2, U8, version=5)),
+            ("complex-size", "a complex type that is not of two floats", "two floats in 4 bytes", type_of(11, 4, F32, version=5)),
+            ("complex-odd", "a complex type that is not of two floats", "two floats in 9 bytes", type_of(11, 9, F32, version=5)),
+            ("type-version-0", "a datatype of unknown version or without a size", "version 0", type_of(0, 4, struct.pack("<HH", 0, 32), version=0)),
+            ("type-version-6", "a datatype of unknown version or without a size", "version 6", type_of(0, 4, struct.pack("<HH", 0, 32), version=6))):
+        yield faulty(name, "HD11", "hdf5-datatype", text, what, beside(contiguous(48, 16), type=type))
+
+
+def layout_4(kind, address, parameters=b"", flags=0, chunk=4, width=1, element=4, rank=2):
+    return message(LAYOUT, struct.pack("<5B", 4, 2, flags, rank, width) + chunk.to_bytes(max(width, 1), "little") + element.to_bytes(max(width, 1), "little")
+                   + bytes([kind]) + parameters + struct.pack("<Q", address))
+
+
+def index_cases():
+    """Layouts of chunks, and their indexes."""
+    def layout(name, text, what, *messages, **more):
+        return faulty(name, "HD12", "hdf5-layout", text, what, beside(*messages, **more))
+
+    def indexed(name, text, what, kind, make, *more, parameters=b"", shape=(4,)):
+        f = File()
+        at = make(f)
+        return faulty(name, "HD14", "hdf5-chunks", text.format(at=at), what, beside(layout_4(kind, at, parameters), *more, shape=shape, file=f))
+
+    yield layout("chunk-rank-0", "chunks of a wrong rank", "a rank of 0", message(LAYOUT, struct.pack("<BBBQ", 3, 2, 0, 48)))
+    yield layout("chunk-rank-34", "chunks of a wrong rank", "a rank of 34", message(LAYOUT, struct.pack("<BBBQ", 3, 2, 34, 48) + bytes(136)))
+    yield layout("chunk-bytes-0", "chunks of a wrong rank", "numbers of 0 bytes", layout_4(1, 48, width=0))
+    yield layout("chunk-bytes-9", "chunks of a wrong rank", "numbers of 9 bytes", layout_4(1, 48, width=9))
+    yield layout("layout-rank-34", "chunks of more than 32 dimensions", "34 sizes in version 1", message(LAYOUT, struct.pack("<BBB5xQ", 1, 34, 2, 48) + bytes(136)))
+    yield layout("layout-cut", "a layout that is cut short", "an address of 4 bytes", message(LAYOUT, bytes([3, 1, 0, 0, 0, 0])))
+    yield layout("layout-version-0", "a layout of unknown version", "version 0", message(LAYOUT, bytes([0, 1]) + bytes(16)))
+    yield layout("fill-version-0", "a fill value of unknown version", "version 0", contiguous(48, 16), message(FILL, bytes(16)))
+    yield layout("fill-version-4", "a fill value of unknown version", "version 4", contiguous(48, 16), message(FILL, b"\4" + bytes(15)))
+    yield layout("fill-cut", "a fill value that is cut short", "1 of 4 bytes", contiguous(48, 16), message(FILL, struct.pack("<BBIB", 3, 0x20, 4, 0)))
+    yield layout("fill-size", "a fill value of another size than the elements", "a fill value of 2 bytes", chunked(NONE, 4, 4), message(FILL, struct.pack("<BBIH", 3, 0x20, 2, 0)))
+    yield layout("absent-2-66", "data of more than 2^64 bytes", "2^64 elements, never written", contiguous(NONE, 0), shape=(1 << 62, 4))
+    yield layout("chunks-2-65", "data of more than 2^64 bytes", "2^63 elements in chunks", chunked(NONE, 1, 4), shape=(1 << 63,))
+    yield layout("absent-bytes-2-64", "data of more than 2^64 bytes", "2^64 elements of a byte, never written", contiguous(NONE, 0), shape=(1 << 32, 1 << 32), type=U8)
+    yield layout("chunks-bytes-2-66", "data of more than 2^64 bytes", "2^66 chunks of a byte", chunked(NONE, 1, 1, 1), shape=(1 << 33, 1 << 33), type=U8)
+    f = File()
+    yield faulty("type-missing", "HD12", "hdf5-layout", "a dataset without a type", "no datatype", f.end(link("b", f.plain()), link("w", f.put(header(space(4), contiguous(48, 16))))))
+    f = File()
+    yield faulty("space-missing", "HD12", "hdf5-layout", "a dataset without a type", "no dataspace", f.end(link("b", f.plain()), link("w", f.put(header(message(TYPE, F32), contiguous(48, 16))))))
+    yield faulty("filters-version-0", "HD13", "hdf5-filters", "filters of unknown version, or more than 32", "version 0", beside(chunked(NONE, 4, 4), message(FILTERS, bytes(8))))
+    yield faulty("filters-version-3", "HD13", "hdf5-filters", "filters of unknown version, or more than 32", "version 3", beside(chunked(NONE, 4, 4), message(FILTERS, b"\3" + bytes(7))))
+    for name, data, text in (("space-version-0", bytes([0, 1, 0, 0]), None), ("space-version-3", bytes([3, 1, 0, 0]), None), ("space-kind", bytes([2, 1, 0, 3]), None),
+                             ("space-null-rank", bytes([2, 1, 0, 2]), None), ("space-cut", bytes([2, 1, 0, 1, 0]), "a dataspace that is cut short")):
+        f = File()
+        w = f.put(header(message(SPACE, data + (b"" if text else bytes(8))), message(TYPE, F32), contiguous(48, 16)))
+        yield faulty(name, "HD10", "hdf5-dataspace", text or "a dataspace of unknown version, or of more than 32 dimensions", f"a dataspace: {name[6:]}",
+                     f.end(link("b", f.plain()), link("w", w)))
+
+    yield indexed("index-kind", "an unknown kind of index of chunks", "kind 9", 9, lambda f: 48)
+    yield indexed("index-kind-0", "an unknown kind of index of chunks", "kind 0", 0, lambda f: 48)
+    yield indexed("index-implicit", "chunks beyond the end of the file", "a chunk of 16 bytes at the end", 2, lambda f: 1 << 20)
+    yield indexed("index-implicit-filter", "chunks beyond the end of the file", "chunks of one size with a filter", 2, lambda f: f.put(DATA), filters(1))
+
+    def fixed(f, entry=8, page_bits=10, n=1, block=None):
+        """A header of an array, and a block of one entry."""
+        at = f.next()
+        block = at + 32 if block is None else block
+        f.put(summed(struct.pack("<4sBBBBQQ", b"FAHD", 0, 0, entry, page_bits, n, block)))
+        f.put(summed(struct.pack("<4sBBQQ", b"FADB", 0, 0, at, 48)))
+        return at
+    yield indexed("index-fixed-entry", "an array with entries of another size at address {at}", "entries of 9 bytes", 3, lambda f: fixed(f, entry=9), parameters=b"\0")
+    for size in (12, 21):
+        yield indexed(f"index-fixed-{size}", "an array with entries of another size at address {at}", f"filtered entries of {size} bytes", 3, lambda f: fixed(f, entry=size), filters(1), parameters=b"\0")
+    yield indexed("index-fixed-n", "an array of more entries than the file has bytes at address {at}", "2^40 entries", 3, lambda f: fixed(f, n=1 << 40), parameters=b"\0")
+    yield indexed("index-fixed-block", "no 'FADB' at address 48", "a block of text", 3, lambda f: fixed(f, block=f.put(b"x" * 64)), parameters=b"\0")
+    yield indexed("index-fixed-bytes", "a block of more bytes than the file at address 48", "a block longer than the file", 3,
+                  lambda f: fixed(f, n=200, block=48), parameters=b"\0")
+
+    def extensible(f, entry=8, bits=32, first=1, least=16, pointers=4, page_bits=10, block=NONE):
+        return f.put(summed(struct.pack("<4sBB6B48xQ", b"EAHD", 0, 1, entry, bits, first, least, pointers, page_bits, block)))
+    for name, more in (("bits-0", {"bits": 0}), ("bits-64", {"bits": 64}), ("least", {"least": 3}), ("log", {"least": 16, "bits": 3}), ("pointers-0", {"pointers": 0}),
+                       ("pointers-3", {"pointers": 3}), ("page", {"page_bits": 63}), ("direct", {"pointers": 128, "bits": 5})):
+        yield indexed(f"index-extensible-{name}", "an extensible array of a wrong form at address {at}", f"an extensible array: {name}", 4, lambda f: extensible(f, **more), parameters=bytes(5))
+    yield indexed("index-extensible-entry", "an array with entries of another size at address {at}", "entries of 9 bytes", 4, lambda f: extensible(f, entry=9), parameters=bytes(5))
+
+    def blocks(f, direct, supers, **more):
+        """An extensible array, of whose index block the addresses but the last are NONE."""
+        n = direct + supers
+        block = f.put(summed(struct.pack("<4sBBQ8x", b"EAIB", 0, 0, 0) + struct.pack(f"<{n}Q", *[NONE] * (n - 1), 48)))
+        return extensible(f, least=128, block=block, **more)
+    yield indexed("index-data-block", "a block of more entries than the file has bytes at address 48", "a data block of 2,048 entries", 4, lambda f: blocks(f, 30, 0, pointers=16, bits=14), parameters=bytes(5))
+    yield indexed("index-super-block", "a block of more bytes than the file at address 48", "a super block of 2^16 data blocks", 4, lambda f: blocks(f, 6, 30, pointers=4, bits=40), parameters=bytes(5))
+    record = struct.pack("<QQ", 48, 0)
+    yield indexed("index-tree2", "a B-tree with records of another kind at address {at}", "records of filtered chunks", 5, lambda f: tree2(f, 11, [record + bytes(8)]), parameters=bytes(6))
+    yield indexed("index-tree2-short", "a B-tree with records of another kind at address {at}", "records of 15 bytes", 5, lambda f: tree2(f, 10, [record[:15]]), parameters=bytes(6))
+    for size in (20, 29):
+        yield indexed(f"index-tree2-{size}", "a B-tree with records of another kind at address {at}", f"filtered records of {size} bytes", 5,
+                      lambda f: tree2(f, 11, [record.ljust(size, b"\0")]), filters(1), parameters=bytes(6))
+    yield indexed("chunk-4-gib", "a chunk of more than 4 GiB at address 48", "a filtered chunk of 4 GiB", 5,
+                  lambda f: tree2(f, 11, [struct.pack("<QQIQ", 48, 1 << 32, 0, 0)]), filters(1), parameters=bytes(6))
+
+
+def shared_cases():
+    """The table of shared messages, to which the superblock's extension leads."""
+    def table(f, version=0, types=1 << TYPE, wrong=0, heap_at=None, signature=b"SMTB", **more):
+        heap_at = heap(f, data=F32, **more) if heap_at is None else heap_at
+        data = summed(struct.pack("<4sBBHIHHHQQ", signature, 0, 0, types, 50, 50, 40, 1, NONE, heap_at))
+        return f.put(data[:-1] + bytes([data[-1] ^ wrong]))
+
+    def file(make=table, n=1, cut=False):
+        f = File()
+        data = struct.pack("<BQB", 0, make(f), n)
+        extension = f.put(header(message(SHARED_TABLE, data[:4] if cut else data)))
+        id = struct.pack("<BB", 3, 1) + managed(IN_BLOCK, len(F32))
+        where = contiguous(f.put(DATA), 16)
+        raw = bytearray(f.end(link("b", f.plain()), link("w", f.put(header(space(4), message(TYPE, id, 2), where)))))
+        raw[20:28] = struct.pack("<Q", extension)
+        return summed(bytes(raw[:44])) + bytes(raw[48:])
+    yield "ok-shared", file(), "ok", None, None, None, "a datatype in the heap of shared messages", {"object": "w"}
+    for name, text, raw in (
+            ("form", "a table of shared messages of unknown form", file(n=0)),
+            ("form-9", "a table of shared messages of unknown form", file(n=9)),
+            ("form-cut", "a table of shared messages of unknown form", file(cut=True)),
+            ("table", "no table of shared messages", file(lambda f: table(f, signature=b"SMTX"))),
+            ("ids", "a heap of IDs of another length", file(lambda f: table(f, id_length=7))),
+            ("other", "a shared message of a type that no index has", file(lambda f: table(f, types=1 << SPACE)))):
+        yield faulty(f"shared-{name}", "HD17", "hdf5-shared", text, f"shared messages: {name}", raw)
+    yield faulty("shared-sum", "HD2", "hdf5-checksum", "the checksum of the 38 bytes at address 712 is wrong", "a bit of the table's checksum", file(lambda f: table(f, wrong=1)))
+    yield faulty("shared-nowhere", "HD3", "hdf5-address", f"38 bytes at address {1 << 40} go beyond the end of the file", "a table behind the end", file(lambda f: 1 << 40))
+    yield faulty("shared-heap", "HD6", "hdf5-heap", "no 'FRHP' at address 0", "the superblock in place of a heap", file(lambda f: table(f, heap_at=0)))
+
+
 def chunk_cases():
     packed = zlib.compress(DATA)
     yield in_chunk("chunk-short", "CH1", "chunk-size", "a chunk of 16 bytes is stored as 8", "8 bytes in place of 16", of_chunks(DATA[:8]))
@@ -393,6 +678,11 @@ def cases():
     yield from old_cases()
     yield from header_cases()
     yield from dataset_cases()
+    yield from heap_cases()
+    yield from symbol_cases()
+    yield from type_cases()
+    yield from index_cases()
+    yield from shared_cases()
     yield from chunk_cases()
     yield from odd_cases()
 
