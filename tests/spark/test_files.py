@@ -8,9 +8,11 @@ import oracle
 import pytest
 import ztensor_sqlite
 from calling import fields, read, reader, rows
+from files import Files
 from pyspark.sql.types import BinaryType, DecimalType, DoubleType, LongType, StringType
 from pyspark_ztensor import connection as connection_module
 from pyspark_ztensor.errors import ZtensorError
+from server import Server
 
 STRING, BIGINT, DOUBLE, DECIMAL, BINARY = StringType(), LongType(), DoubleType(), DecimalType(20, 0), BinaryType()
 TABLES = ["objects", "components", "attributes", "stats", "elements", "rows", "histogram", "compare"]
@@ -55,9 +57,9 @@ def test_a_source_may_be_relative_where_the_query_is_made(files):
 def driver(request, monkeypatch):
     """Where Python's sqlite3 loads no extensions, apsw does."""
     if request.param == "apsw":
-        def connect():
+        def connect(remote=False):
             connection = apsw.Connection(":memory:")
-            ztensor_sqlite.load(connection)
+            ztensor_sqlite.load(connection, remote=remote)
             return connection
 
         monkeypatch.setattr(ztensor_sqlite, "connect", connect)
@@ -78,6 +80,19 @@ def test_an_npy_whose_name_is_no_utf_8(files, driver):
     (files / os.fsdecode(b"\xff.npy")).write_bytes((cluster.ROOT / "tests" / "formats" / "npy" / "golden" / "big_f32.npy").read_bytes())
     row, = rows({"table": "stats", "path": "*.npy"})
     assert (row["path"], row["object"], row["error"]) == (f"file://{files}/%FF.npy", "data", None)
+
+
+def test_files_of_a_web_server(files, driver, monkeypatch):
+    """Which are named by no query that does not say so."""
+    with Server(Files(here=files)) as server:
+        monkeypatch.setenv("ZTENSOR_REMOTE", server.origin)
+        options = {"table": "objects", "path": f"{server.origin}/here/a.zt"}
+        local = rows({"table": "objects", "path": "a.zt"})
+        denied, = rows(options)
+        assert "remote" in denied["error"] and server.log == []
+        found = rows({**options, "remote": "true"})
+    assert len(local) == 15 and [{**row, "path": f"{files}/a.zt"} for row in found] == local
+    assert {row["path"] for row in found} == {options["path"]} and {request.method for request in server.log} == {"GET"}
 
 
 def test_one_tensor_without_bytes_hides_no_other(files):

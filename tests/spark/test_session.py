@@ -55,7 +55,7 @@ def test_a_statement_has_as_many_threads_as_its_task_has_processors(spark):
     def threads(_):
         from pyspark_ztensor.reader import connect
 
-        with connect() as connection:
+        with connect(remote=False) as connection:
             return connection.rows("SELECT zt_threads()")[0][0], TaskContext.get().cpus()
 
     assert spark.sparkContext.parallelize(range(2), 2).map(threads).collect() == [(1, 1), (1, 1)]
