@@ -107,7 +107,7 @@ zt_span zt_hdf5_take_span(zt_hdf5_in *in, uint64_t n);
 void zt_hdf5_skip(zt_hdf5_in *in, uint64_t n);
 uint64_t zt_hdf5_take_address(zt_hdf5_in *in);       /* ZT_HDF5_NONE: undefined */
 uint64_t zt_hdf5_take_length(zt_hdf5_in *in);
-uint64_t zt_hdf5_take_most(zt_hdf5_in *in);          /* A length; ZT_HDF5_NONE: undefined, or unlimited */
+uint64_t zt_hdf5_take_most(zt_hdf5_in *in);          /* ZT_HDF5_NONE: undefined, or unlimited */
 
 /* Bytes that a number up to `most` takes in B-trees and heaps. */
 unsigned zt_hdf5_width(uint64_t most);

@@ -48,7 +48,7 @@ void zt_npy_put_header(const zt_npy *npy, zt_span descr, const uint64_t *shape, 
 typedef struct zt_npy_record {
   zt_npy npy;
   bool unread;                   /* Its header cannot be read: npy is not set */
-  bool foreign;                  /* Its bytes can be read, and are no array: the fault is of values */
+  bool foreign;                  /* Its bytes can be read, and are no array: values fail */
   uint32_t name, name_length;    /* In the kept bytes */
   uint32_t attributes;           /* A map in the kept bytes; 0: none */
   uint64_t offset, length;       /* The stored range, */

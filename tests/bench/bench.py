@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import Callable
 
 import auditing
+import command
 import joins
 import limits
 import listing
@@ -48,7 +49,7 @@ from harness import (BUILT, COMPARED, HEADER, LIMITED, PLAN, WORK, BenchError, B
                      copy_build, measure, use)
 
 MEASUREMENTS = [*listing.MEASUREMENTS, *joins.MEASUREMENTS, *values.MEASUREMENTS,
-                *auditing.MEASUREMENTS, *threads.MEASUREMENTS,
+                *auditing.MEASUREMENTS, *command.MEASUREMENTS, *threads.MEASUREMENTS,
                 *writing.MEASUREMENTS, *remote.MEASUREMENTS]
 
 NUMBERS = {"ours", "theirs", "least", "times", "ratio", "new", "old", "median", "most", "bound", "cpu", "n"}

@@ -5,7 +5,6 @@ import math
 import os
 import pty
 import re
-import resource
 import signal
 import sqlite3
 import stat
@@ -101,27 +100,6 @@ except SystemExit: print(*sys.modules, sep="\\n")"""
     said = command.python_code(code, models[0]).splitlines()
     assert "same\tf32\t[3]\t3\t12" in said and "ztensor_sqlite.commands.ls" in said
     assert SLOW & set(said) == set()
-
-
-def processor_seconds(*words, **options):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, **options)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def test_ls_costs_little_more_than_the_query(command, tmp_path):
-    """Of one file at most 0.15 s of a processor; of 10,000 files of 10 tensors at most 1.5 times the same question to the sqlite3 shell."""
-    one = safetensors(tmp_path / "many" / "0.safetensors", {f"layers.{i}.weight": floats(*range(16)) for i in range(10)})
-    for i in range(1, 10_000):
-        (tmp_path / "many" / f"{i}.safetensors").write_bytes(one.read_bytes())
-    library = command.python_code("import ztensor_sqlite; print(ztensor_sqlite.loadable_path(), end='')").removesuffix(".so")
-    query = ["sqlite3", ":memory:", f".load {library}",
-             "SELECT path, count(*), sum(stored_bytes), sum(elements) FROM zt_objects('many') GROUP BY path"]
-    costs = [[processor_seconds(*words, cwd=tmp_path, env=command.variables) for words in (command.words(["ls", one]), command.words(["ls", "many"]), query)]
-             for _ in range(7)]
-    of_one, of_many, of_query = map(min, zip(*costs))   # Other programs only add to them
-    assert of_one <= 0.15 and of_many <= 1.5 * of_query, (of_one, of_many, of_query)
 
 
 def test_a_terminal_gets_a_table(command, models):
