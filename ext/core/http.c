@@ -514,13 +514,12 @@ static void http_progress(zt_http *h, bool waits){
   http_end_late(h);
 }
 
-/* What was cancelled ends last, so that no request takes its place before the next turn: the thread
-** that drives sees by then whether the same interrupt ends its own request. */
+/* What was cancelled ends before anything is sent. */
 static void http_drive(zt_http *h, http_pace pace){
   zt_net_signals signals;
   zt_net_hold_signals(&signals);
-  if( pace!=HTTP_ENDS ) http_progress(h, pace==HTTP_WAITS);
   http_end_cancelled(h);
+  if( pace!=HTTP_ENDS ) http_progress(h, pace==HTTP_WAITS);
   zt_net_release_signals(&signals);
 }
 

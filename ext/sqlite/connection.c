@@ -2,7 +2,6 @@
 #include "sqlite/connection.h"
 
 #include "core/os.h"
-#include "core/path.h"
 #include "core/remote_file.h"
 
 /* Minimum nanoseconds between two statements that give the progress handler its turn. Each takes a
@@ -72,25 +71,18 @@ zt_pool *zt_connection_pool(zt_connection *c){
   return c->pool;
 }
 
-_Static_assert(ZT_REMOTE_CONNECTIONS_MAX<=ZT_POOL_MAX, "a thread waits for each file");
-
-/* While some of the hub's files are read, others are on their way to the store.
-** (remote-headers-hub) */
-uint32_t zt_connection_files(const zt_connection *c, const char *path){
+uint32_t zt_connection_requests(const zt_connection *c){
 #if ZT_REMOTE
-  if( c->remote && zt_path_is_url(path) ){
-    const int n = zt_remote_get(c->remote).connections;
-    const bool twice = n>1 && n<=ZT_POOL_MAX/2 && sqlite3_strnicmp(path, "hf:", 3)==0;
-    return (uint32_t)(twice ? 2*n : n);
-  }
+  if( c->remote ) return (uint32_t)zt_remote_get(c->remote).connections;
 #endif
   (void)c;
-  (void)path;
   return 0;
 }
 
-zt_pool *zt_connection_waiting_pool(zt_connection *c, const char *path){
-  const int n = (int)zt_connection_files(c, path);
+_Static_assert(ZT_REMOTE_CONNECTIONS_MAX<=ZT_POOL_MAX, "a thread waits for each request");
+
+zt_pool *zt_connection_waiting_pool(zt_connection *c){
+  const int n = (int)zt_connection_requests(c);
   if( !c->pool && c->cursors>0 && n>1 ) c->pool = zt_pool_new(n-1);
   zt_pool_widen(c->pool, n);
   return zt_connection_pool(c);

@@ -50,15 +50,15 @@ void zt_connection_leave(zt_connection *c);
 /* The number of threads that a statement may use. */
 int zt_connection_threads(const zt_connection *c);
 
-/* Remote files that are asked for at once: as many as there may be requests under way, and twice as
-** many of the hub, each of whose requests leads to another one. 0: none. */
-uint32_t zt_connection_files(const zt_connection *c, const char *path);
+/* Requests to servers that may be under way at once; 0: none. */
+uint32_t zt_connection_requests(const zt_connection *c);
 
 /* Threads, after zt_connection_enter(); NULL: there is only the caller's thread. */
 zt_pool *zt_connection_pool(zt_connection *c);
 
-/* The same, with a thread for each remote file that is asked for at once. */
-zt_pool *zt_connection_waiting_pool(zt_connection *c, const char *path);
+/* The same, with as many threads as there may be requests under way, for work that waits for
+** servers. */
+zt_pool *zt_connection_waiting_pool(zt_connection *c);
 
 /* The bounds on one call, from the connection's limits. */
 zt_budget zt_connection_budget(zt_connection *c);

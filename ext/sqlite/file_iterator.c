@@ -218,9 +218,9 @@ static void file_open_alone(zt_file_iterator *it){
 /* Remote files are asked for over all connections at once: beside the first one, or beside the
 ** second if the query may want but one. (remote-headers-hub) */
 static void file_look_ahead(zt_file_iterator *it){
-  const uint32_t files = zt_connection_files(it->scan->connection, it->at.file->path.z);
+  const uint32_t requests = zt_connection_requests(it->scan->connection);
   zt_prefetch *a = &it->prefetch;
-  a->early = files>0 ? files-1 : 0;
+  a->early = requests>0 && zt_path_is_url(it->at.file->path.z) ? requests-1 : 0;
   a->tasks.waits = a->early>0;
   a->whole = a->early>0 && !(it->constraints->plan & ZT_PLAN_FEW);
 }
@@ -253,7 +253,7 @@ static zt_pool *file_pool(const zt_file_iterator *it){
   const bool several = it->next>0 && file_count(it)>1;   /* The scan visits them one by one */
   zt_connection *c = it->scan->connection;
   const bool remote = c->remote && several && zt_path_is_url(it->at.file->path.z);
-  zt_pool *pool = remote ? zt_connection_waiting_pool(c, it->at.file->path.z)
+  zt_pool *pool = remote ? zt_connection_waiting_pool(c)
                 : zt_connection_pool(c);   /* Also needed to read a large file */
   return several && !it->files.again && it->files.complete ? pool : NULL;
 }
