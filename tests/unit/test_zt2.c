@@ -24,7 +24,7 @@ static zt_container *open_image(blob b, const char *path, zt_error *err){
   return c;
 }
 
-#define RULES (ZT_RULE_CELLS_UNIQUE|ZT_RULE_ORDER|ZT_RULE_CANONICAL_VALUES|ZT_RULE_DIGEST_OF_DECODED|ZT_RULE_PADDING_ZERO \
+#define RULES (ZT_RULE_DIGESTS_KNOWN|ZT_RULE_CELLS_UNIQUE|ZT_RULE_ORDER|ZT_RULE_CANONICAL_VALUES|ZT_RULE_DIGEST_OF_DECODED|ZT_RULE_PADDING_ZERO \
                |ZT_RULE_ANY_ALIGNMENT)
 
 static void walk_over(const zt_container *c, const zt_value *of){
