@@ -44,13 +44,13 @@ import remote
 import table
 import threads
 import values
-import writing
+import written
 from harness import (BUILT, COMPARED, HEADER, LIMITED, PLAN, WORK, BenchError, Build, Measurement, Rows, compare,
                      copy_build, measure, use)
 
 MEASUREMENTS = [*listing.MEASUREMENTS, *joins.MEASUREMENTS, *values.MEASUREMENTS,
                 *auditing.MEASUREMENTS, *command.MEASUREMENTS, *threads.MEASUREMENTS,
-                *writing.MEASUREMENTS, *remote.MEASUREMENTS]
+                *written.MEASUREMENTS, *remote.MEASUREMENTS]
 
 NUMBERS = {"ours", "theirs", "least", "times", "ratio", "new", "old", "median", "most", "bound", "cpu", "n"}
 

@@ -17,7 +17,7 @@ from joins import SOME, asked
 from listing import LARGE, TOTALS, c_walk, walk
 from threads import tuned
 from values import hdf5, npz, quantized, sparse, tensors, vectors
-from writing import workload
+from written import workload
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -224,7 +224,7 @@ static bool has_prefix(const char *message, const char *prefix, size_t n){
 typedef struct finding {
   uint64_t row;              /* Hash of all that it says */
   name object;               /* z NULL: it is of the file */
-  bool of_component, of_data, error;
+  bool of_component, of_data, of_attribute, error;
   char rule[32];
 } finding;
 
@@ -259,7 +259,8 @@ static void list_findings(findings *f, const image *m, sqlite3_stmt *s){
     const char *severity = (const char*)sqlite3_column_text(s, 2), *component = (const char*)sqlite3_column_text(s, 1);
     tell_row(s);
     *x = (finding){ .row = hash_columns(s), .error = severity && strcmp(severity, "error")==0, .of_component = component!=NULL,
-                    .of_data = component && strcmp(component, "data")==0 };
+                    .of_data = component && strcmp(component, "data")==0,
+                    .of_attribute = sqlite3_strlike("attribute '%", (const char*)sqlite3_column_text(s, 4), 0)==0 };
     if( sqlite3_column_type(s, 0)!=SQLITE_NULL ) x->object = copy_name(s, 0);
     CHECK(x->error || (severity && (strcmp(severity, "warning")==0 || strcmp(severity, "note")==0)), "severity %s", severity);
     for(int i=3; i<7; i++) CHECK(sqlite3_column_bytes(s, i)>0, "%s of a finding", sqlite3_column_name(s, i));
@@ -318,7 +319,8 @@ static const char *blamed_rule(const name *object, bool values){
     const finding *x = &full.a[i];
     if( !x->object.z || x->object.n!=object->n || memcmp(x->object.z, object->z, (size_t)object->n)!=0 ) continue;
     if( !x->error && !is_unknown(x) ) continue;
-    if( strcmp(x->rule, "digest-mismatch")==0 || strcmp(x->rule, "malformed-digest")==0 ) continue;
+    if( x->of_attribute || strcmp(x->rule, "digest-mismatch")==0 || strcmp(x->rule, "malformed-digest")==0
+     || strcmp(x->rule, "digest-algorithm")==0 ) continue;
     blamed = x->rule;
     if( values ) CHECK(x->of_component && !x->of_data, "%s, and zt_dense gives the elements", x->rule);
   }
