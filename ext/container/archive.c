@@ -77,7 +77,7 @@ static const zt_rule archive_rules[] = {
 typedef struct archive_found {
   zt_zip_member zip;
   char local[ARCHIVE_KNOWN_MAX];
-  zt_text name;                /* What tells that it is a tensor file: the local header's name, if
+  zt_text name;                /* It tells that this is a tensor file: the local header's name, if
                                ** the directory has another (ZP10) */
   uint64_t offset;             /* Of its data; 0: not known */
   zt_source *range;            /* Its bytes, owned. NULL: they cannot be read */

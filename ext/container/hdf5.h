@@ -112,6 +112,9 @@ uint64_t zt_hdf5_take_most(zt_hdf5_in *in);          /* ZT_HDF5_NONE: undefined,
 /* Bytes that a number up to `most` takes in B-trees and heaps. */
 unsigned zt_hdf5_width(uint64_t most);
 
+/* The logarithm to base 2, rounded down; 0 of 0. */
+unsigned zt_hdf5_log2(uint64_t n);
+
 /* Copy n bytes at an address (HD3). */
 int zt_hdf5_copy(zt_hdf5 *h, uint64_t address, void *to, size_t n);
 

@@ -13,7 +13,7 @@
 #define HEADER_PHASES 0x10
 #define HEADER_ORDER 0x04
 #define HEADER_NEVER_SHARED 0x04     /* Flags of a message */
-#define HEADER_REFUSE_UNKNOWN 0x08   /* Whoever does not know it may not write the file, */
+#define HEADER_REFUSE_UNKNOWN 0x08   /* A writer that does not know it leaves the file, */
 #define HEADER_MARK_UNKNOWN 0x10     /* or sets the next flag */
 #define HEADER_WAS_UNKNOWN 0x20
 

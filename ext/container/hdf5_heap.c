@@ -70,12 +70,6 @@ int zt_hdf5_heap_open(zt_hdf5 *h, uint64_t address, zt_hdf5_heap *out){
   return heap_check(h, out, largest_object);
 }
 
-static unsigned heap_log(uint64_t n){
-  unsigned log = 0;
-  while( n>>=1 ) log++;
-  return log;
-}
-
 /* Check a direct block's checksum the first time that it is met. The field counts as 0. */
 static int heap_check_direct(zt_hdf5 *h, const zt_hdf5_heap *heap, uint64_t address, uint64_t size,
                              zt_hdf5_block *room){
@@ -112,8 +106,8 @@ typedef struct heap_place {
 static int heap_descend(zt_hdf5 *h, const zt_hdf5_heap *heap, heap_place *place,
                         zt_hdf5_block *room){
   const uint64_t first_row = heap->start*heap->width;   /* At most 2^46 */
-  const unsigned direct = heap_log(heap->largest/heap->start)+2;
-  const unsigned row = place->offset<first_row ? 0 : heap_log(place->offset/first_row)+1;
+  const unsigned direct = zt_hdf5_log2(heap->largest/heap->start)+2;
+  const unsigned row = place->offset<first_row ? 0 : zt_hdf5_log2(place->offset/first_row)+1;
   const uint64_t begin = row ? first_row<<(row-1) : 0, block = heap->start<<(row ? row-1 : 0);
   const uint64_t head = 5+h->offset_size+heap->offset_width;
   uint64_t column, entry;
@@ -136,7 +130,7 @@ static int heap_descend(zt_hdf5 *h, const zt_hdf5_heap *heap, heap_place *place,
   }else if( block<=first_row ){
     return heap_fail(h, heap, "a wrong table of blocks");
   }else{
-    place->rows = heap_log(block/first_row)+1;
+    place->rows = zt_hdf5_log2(block/first_row)+1;
   }
   return SQLITE_OK;
 }

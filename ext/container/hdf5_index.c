@@ -364,12 +364,6 @@ typedef struct index_array {
   unsigned blocks;                   /* Super blocks in all */
 } index_array;
 
-static unsigned index_log(uint64_t n){
-  unsigned log = 0;
-  while( n>>=1 ) log++;
-  return log;
-}
-
 /* A data block with n entries from `position` on. `paged` is NULL if it has no pages. */
 static int index_data_block(index_reader *r, const index_array *a, uint64_t address,
                              uint64_t position, uint64_t n, const index_paged *paged){
@@ -464,13 +458,13 @@ static int index_extensible(index_reader *r){
   a.page_bits = (unsigned)zt_hdf5_take(&in, 1);
   zt_hdf5_skip(&in, 6*(uint64_t)h->length_size);
   block = zt_hdf5_take_address(&in);
-  log = index_log(a.least);
+  log = zt_hdf5_log2(a.least);
   if( a.bits<1 || a.bits>INDEX_ARRAY_BITS || a.least==0 || a.least!=(uint64_t)1<<log || log>a.bits
-   || pointers==0 || pointers!=(uint64_t)1<<index_log(pointers)
+   || pointers==0 || pointers!=(uint64_t)1<<zt_hdf5_log2(pointers)
    || a.page_bits>=INDEX_ARRAY_BITS ){
     return index_fail(h, "an extensible array of a wrong form", at);
   }
-  a.direct = 2*index_log(pointers);
+  a.direct = 2*zt_hdf5_log2(pointers);
   a.blocks = 1+a.bits-log;
   if( a.direct>a.blocks ) return index_fail(h, "an extensible array of a wrong form", at);
   return block==ZT_HDF5_NONE ? SQLITE_OK : index_index_block(r, &a, block);

@@ -64,6 +64,12 @@ unsigned zt_hdf5_width(uint64_t most){
   return n;
 }
 
+unsigned zt_hdf5_log2(uint64_t n){
+  unsigned log = 0;
+  while( n>>=1 ) log++;
+  return log;
+}
+
 /* --- Bytes --- */
 
 /* HD3 */

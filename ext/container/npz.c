@@ -7,9 +7,9 @@
 **            | anything else, which is skipped
 **
 ** As in numpy, a member's first bytes tell an array. If directory and local header differ, either
-** name tells. One that is called NAME.npy, without those bytes, is listed as not understood, since
-** it may be a damaged array; zt_blob() gives its bytes, as numpy does. Files of macOS, which are
-** called as others are, are none.
+** name tells. A member NAME.npy without those bytes may be a damaged array: it is listed as not
+** understood, and zt_blob() gives its bytes, as numpy does. Files of macOS, which are called as
+** others are, are no arrays.
 **
 **   NZ1  arrays' names are UTF-8, and without U+0000
 **   NZ2  no two arrays have one name

@@ -61,8 +61,8 @@ void zt_zip_directory(const zt_zip *z, uint64_t *offset, uint64_t *length);
 int zt_zip_locate(zt_zip *z, zt_source *source, const zt_zip_member *member, uint64_t *offset,
                   void *buffer, size_t n, size_t *got, zt_error *err);
 
-/* Read the name that a member has if zt_zip_locate() fails with ZP10: its local header's. Of a long
-** one *out is the last n bytes, in the buffer; it is empty if there is no local header. */
+/* Read the local header's name of a member, after zt_zip_locate() failed with ZP10. *out is in the
+** buffer: the name, or the last n bytes of a longer one; empty if there is no local header. */
 int zt_zip_local_name(const zt_zip *z, zt_source *source, const zt_zip_member *member,
                       char *buffer, size_t n, zt_text *out, zt_error *err);
 

@@ -1,6 +1,6 @@
 /*
 ** A copy that leaves the processor's caches to others: for parts of results that are larger than
-** the caches, and that nobody reads soon. Ordinary stores first read each line that they replace.
+** the caches, and are not read soon. Ordinary stores first read each line that they replace.
 */
 #ifndef ZT_CORE_COPY_H
 #define ZT_CORE_COPY_H

@@ -335,8 +335,8 @@ static void hub_suggest_slash(const zt_fetch *f, zt_error *err){
                  " hf://org/repo@refs%%2Fpr%%2F1/path", f->what, a->status, a->word);
 }
 
-/* Does what zt_hub_resolve() does. What the hub says of the revision goes to *said, which is owned,
-** if it is asked; NULL: it is dropped. */
+/* The same as zt_hub_resolve(). If the hub is asked, its answer goes to *said, which is owned. If
+** that is NULL, it is dropped. */
 static int hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name,
                        zt_http_answer *said, zt_error *err){
   char *key = hub_revision_key(place);
@@ -445,7 +445,7 @@ typedef struct hub_listing {
   char *url;                 /* Of this page */
   char *before;              /* Of an earlier one */
   char *next;                /* Of the next one; NULL: none */
-  zt_http_answer revision;   /* What the hub said of it, until the hints are read */
+  zt_http_answer revision;   /* The hub's answer about it, until the hints are read */
   zt_hub_hint *hint;         /* NULL: none are wanted */
 } hub_listing;
 

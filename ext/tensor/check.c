@@ -270,8 +270,8 @@ static int check_step_shard(zt_check *c, zt_error *err){
   return check_judge(c, err);
 }
 
-/* A member that can be found and decoded, and states a CRC-32, must have it. What hinders to read
-** one is reported of the tensors in it. */
+/* A member that can be found and decoded, and states a CRC-32, must have it. A fault that
+** hinders to read one is reported of the tensors in it. */
 static int check_member(zt_check *c, const zt_zip_member *m, zt_error *err){
   char room[ZT_ZIP_ENCODING_MAX], digest[sizeof("crc32:00000000")];
   zt_component all = {

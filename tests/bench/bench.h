@@ -84,7 +84,7 @@ static inline uint8_t *alloc_pages(size_t n){
 static inline void touch_memory(size_t n){
   void *p = alloc_pages(n);
   memset(p, 1, n);
-  __asm__ volatile("" : : "r"(p) : "memory");  /* or the compiler would see that nobody reads it */
+  __asm__ volatile("" : : "r"(p) : "memory");  /* or the compiler would see that it is never read */
   free(p);
 }
 

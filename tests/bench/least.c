@@ -276,7 +276,7 @@ static void add_parts(piece one){
   }
 }
 
-/* What is written lies in the file in order. Results come one after the other into the same memory. */
+/* The written bytes lie in the file in order. Results come one after the other into the same memory. */
 static void read_pieces(const char *zName, uint64_t *pnStored, uint64_t *pnResult){
   char zLine[5000];
   FILE *f = fopen(zName, "r");

@@ -65,7 +65,7 @@ static void keep_directory(const char *zName){
   if( below.az==NULL || (below.az[below.n++] = strdup(zName))==NULL ) die("out of memory");
 }
 
-/* Takes ownership of fd, an open directory. Of the first one the directories are kept for the threads. */
+/* Takes ownership of fd, an open directory. The first one's directories are kept for the threads. */
 static void walk_directory(totals *pTotal, int fd, int isFirst){
   struct dirent *p;
   DIR *pDir = fdopendir(fd);

@@ -40,7 +40,7 @@ class Hub:
         self.store_origin = None  # Where large files are redirected to; None: they come from the hub
         self.page = PAGE
         self.heads = False        # Whether HEAD is answered
-        self.siblings = None      # What is said of a revision's files; None: their names
+        self.siblings = None      # The answer about a revision's files; None: their names
         self.cached = True        # Small files are redirected to a path of the hub's own cache
 
     def repository(self, name, kind="models"):

@@ -1051,7 +1051,7 @@ TEST(test_the_place_of_a_value_that_a_type_does_not_have){
   }
 }
 
-/* Of a result that goes past the caches in blocks: whole, and from an element on with whose bytes no block begins. */
+/* A result goes past the caches in blocks: whole, and from an element on with whose bytes no block begins. */
 TEST(test_large_results_in_another_type){
   static const char *const targets[] = { "f32", "f64", "i16", "complex64" };
   enum { ROWS = 5000, COLUMNS = 1001, N = ROWS*COLUMNS };

@@ -20,7 +20,7 @@ SOURCES = TESTS.parent / "src"
 # `make test-packages` sets, they ask the wheel as pip installs it, and nothing of the source tree is on Python's path
 INSTALLED = os.environ.get("INSTALLED", "0") != "0"
 
-# What tests need besides the wheel
+# Tests need these besides the wheel
 PACKAGES = ["apsw==3.54.1.0", "sqlalchemy==2.1.9"]
 COMMAND_PACKAGES = ["apsw==3.54.1.0", "click==8.5.1", "rich==15.0.0", "datasette==0.65.5"]
 
@@ -72,7 +72,7 @@ def with_wheel(made, wheel):
     stamp = made.directory / "wheel"
     if not stamp.exists() or stamp.read_text() != sha256(wheel):
         made.pip("install", "--force-reinstall", "--no-deps", wheel)
-        made.pip("install", "--only-binary", ":all:", wheel)   # What it needs, where the version in the environment does not do
+        made.pip("install", "--only-binary", ":all:", wheel)   # Its needs, too, where the version in the environment does not do
         stamp.write_text(sha256(wheel))
     return made
 

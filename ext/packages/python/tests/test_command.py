@@ -87,7 +87,7 @@ def test_ls_of_a_directory_lists_files_and_says_which_are_broken(command, models
     assert command("ls", "models/[ab].safetensors")[1] == "2 files, 14 tensors, 116 B\n"
 
 
-# What Python imports slowly, and `ls` does not need
+# Python imports these slowly, and `ls` does not need them
 SLOW = {"apsw", "ctypes.util", "difflib", "json", "pathlib", "rich", "shutil", "tempfile", "urllib.parse", "ztensor_sqlite._query", "ztensor_sqlite._save",
         "ztensor_sqlite._tensor"}
 
@@ -522,7 +522,7 @@ def test_a_database_of_somebodys_is_not_made_a_catalog_unasked(command, models, 
         command(*MADE_IN[what])   # By now it is one
 
 
-# What writes catalog.db, or reads it while another program has it for itself, and the lock of that program
+# Commands that write catalog.db, or read it while another program has it for itself, and the lock of that program
 BESIDE = {"catalog": (["catalog", "models/a.safetensors", "--db", "catalog.db"], "IMMEDIATE"),
           "merge": (["merge", "other.db", "--db", "catalog.db"], "IMMEDIATE"),
           "serve": (["serve", "models", "--db", "catalog.db", "--port", "0"], "IMMEDIATE"),

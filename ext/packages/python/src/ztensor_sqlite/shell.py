@@ -37,7 +37,7 @@ def run(database, statements):
     except apsw.Error as error:
         raise Trouble(f"{database}: {error}") from None
     shell.bail = bool(statements) or not shell.interactive
-    if shell.bail:   # Nobody is there to try again
+    if shell.bail:   # No one is there to try again
         wait(shell.db)
     try:
         for statement in statements:
