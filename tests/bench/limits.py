@@ -138,6 +138,7 @@ SHUFFLED = "Shuffled bytes are put in order after they are decoded."
 JOINED = "SQLite looks each row up in an index of its own, on one thread."
 FOUND = "SQLite's own tables are there before: no file is read for them."
 COMPARED = "SQL compares the rows of the catalog with those of the directory."
+ALONE = "One thread writes the file."
 WRITTEN = "An xxh3 of each tensor is computed while it is written."
 
 
@@ -234,7 +235,7 @@ LIMITS = {
     "compare-numpy": Limit(f"{NUMBERS}, one thread", lambda: reading(tensors("f32"), tuned(), threads=1), SUMS),
     "write-copy": writing(4),
     "write-convert": writing(4),
-    "write-save": writing(4, reason=""),
+    "write-save": writing(4, reason=ALONE),
     "write-bf16": writing(2),
     "write-zstd": writing(4, "compress"),
     "remote-headers-limit": Limit("round trips / 32", None),
