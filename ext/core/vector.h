@@ -26,4 +26,11 @@
 # define ZT_VECTOR
 #endif
 
+/* Before an inner loop of 16 or fewer steps, which gcc would unroll before it looks for vectors. */
+#if defined(__GNUC__) && !defined(__clang__)
+# define ZT_ROLLED _Pragma("GCC unroll 1")
+#else
+# define ZT_ROLLED
+#endif
+
 #endif

@@ -26,7 +26,7 @@ ZT_VECTOR static void ggml_decode_q4_0(const uint8_t *restrict p, float *restric
   for(size_t i=0; i<n; i++, p+=18, out+=32){
     uint32_t scale = zt_le16(p);
     float d = zt_ggml_half(scale);
-    for(int k=0; k<16; k++){
+    ZT_ROLLED for(int k=0; k<16; k++){
       out[k] = (float)((p[2+k] & 15) - 8) * d;
       out[16+k] = (float)((p[2+k] >> 4) - 8) * d;
     }
@@ -39,7 +39,7 @@ ZT_VECTOR static void ggml_decode_q4_1(const uint8_t *restrict p, float *restric
   for(size_t i=0; i<n; i++, p+=20, out+=32){
     uint32_t scale = zt_le16(p), least = zt_le16(p+2);
     float d = zt_ggml_half(scale), m = zt_ggml_half(least);
-    for(int k=0; k<16; k++){
+    ZT_ROLLED for(int k=0; k<16; k++){
       out[k] = (float)(p[4+k] & 15) * d + m;
       out[16+k] = (float)(p[4+k] >> 4) * d + m;
     }
@@ -89,7 +89,7 @@ ZT_VECTOR static void ggml_decode_q1_0(const uint8_t *restrict p, float *restric
     uint32_t scale = zt_le16(p);
     float d = zt_ggml_half(scale);
     for(size_t b=0; b<16; b++){
-      for(size_t k=0; k<8; k++) out[8*b+k] = (float)((p[2+b] >> k & 1)*2 - 1) * d;
+      ZT_ROLLED for(size_t k=0; k<8; k++) out[8*b+k] = (float)((p[2+b] >> k & 1)*2 - 1) * d;
     }
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 128);
   }
@@ -102,7 +102,7 @@ ZT_VECTOR static void ggml_decode_q2_0(const uint8_t *restrict p, float *restric
     float d = zt_ggml_half(scale);
     for(size_t b=0; b<8; b++){
       uint32_t codes = zt_le16(p + 2 + 2*b);
-      for(size_t k=0; k<8; k++) out[8*b+k] = (float)((int)(codes >> 2*k & 3) - 1) * d;
+      ZT_ROLLED for(size_t k=0; k<8; k++) out[8*b+k] = (float)((int)(codes >> 2*k & 3) - 1) * d;
     }
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 64);
   }

@@ -16,7 +16,9 @@ ZT_VECTOR static void ggml_k_decode_q2_k(const uint8_t *restrict p, float *restr
     for(size_t g=0; g<16; g++){
       const uint8_t *q = p + 16 + g/8*32 + g%2*16;
       float dl = d * (float)(p[g] & 15), ml = m * (float)(p[g] >> 4);
-      for(size_t k=0; k<16; k++) out[16*g+k] = dl * (float)(q[k] >> g%8/2*2 & 3) - ml;
+      ZT_ROLLED for(size_t k=0; k<16; k++){
+        out[16*g+k] = dl * (float)(q[k] >> g%8/2*2 & 3) - ml;
+      }
     }
     if( zt_ggml_is_special(scale) || zt_ggml_is_special(least) ) zt_ggml_settle(out, 256);
   }
