@@ -59,8 +59,8 @@ ZT_INLINE float small_decode_fnuz(uint32_t code, unsigned mantissa, int bias){
 
 SMALL_LOADER(f16_plain, uint16_t, small_decode(code, 16, 10, 15, 0x7C00))
 SMALL_LOADER(bf16, uint16_t, small_as_float(code << 16))
-SMALL_LOADER(f8_e4m3fn, uint8_t, small_decode_fn(code, 3, 7))
-SMALL_LOADER(f8_e5m2, uint8_t, small_decode(code, 8, 2, 15, 0x7C))
+SMALL_LOADER(f8_e4m3fn_plain, uint8_t, small_decode_fn(code, 3, 7))
+SMALL_LOADER(f8_e5m2_plain, uint8_t, small_decode(code, 8, 2, 15, 0x7C))
 SMALL_LOADER(f8_e4m3fnuz, uint8_t, small_decode_fnuz(code, 3, 8))
 SMALL_LOADER(f8_e5m2fnuz, uint8_t, small_decode_fnuz(code, 2, 16))
 SMALL_LOADER(f4_e2m1, uint8_t, small_decode((code & 8) << 4 | (code & 7), 8, 1, 1, 0x80))
@@ -102,7 +102,7 @@ ZT_INLINE uint16_t small_bf16_of(float f){
 SMALL_STORE_F32(f16_plain, small_f16_of)
 SMALL_STORE_F32(bf16, small_bf16_of)
 
-/* --- f16 in hardware --- */
+/* --- f16 in hardware, and the fp8 types that are the upper bits of an f16 --- */
 
 #if defined(__x86_64__) && defined(__GNUC__) \
  && (defined(__clang__) ? __clang_major__>=18 : __GNUC__>=11)
@@ -128,6 +128,31 @@ static void small_store_f16_hardware(const float *p, uint16_t *out, size_t n){
   small_store_f32_f16_plain(p+i, out+i, n-i);
 }
 
+/* A magnitude shifted left is that of an f16, but for its factor: the exponents differ in their
+** bias. Magnitudes above `most`, the bits of an f32, are NaN. */
+#define SMALL_LOAD_F8_HARDWARE(name, shift, factor, most) \
+  __attribute__((target("avx2,f16c"))) \
+  static void small_load_##name##_hardware(const uint8_t *p, float *out, size_t n){ \
+    const __m128i low = _mm_set1_epi16(0x7F), high = _mm_set1_epi16(0x80); \
+    const __m256i sign = _mm256_set1_epi32(INT32_MIN), nan = _mm256_set1_epi32(0x7FC00000); \
+    size_t i = 0; \
+    for(; i+8<=n; i+=8){ \
+      __m128i code = _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i*)(const void*)(p+i))); \
+      __m128i half = _mm_or_si128(_mm_slli_epi16(_mm_and_si128(code, high), 8), \
+                                  _mm_slli_epi16(_mm_and_si128(code, low), shift)); \
+      __m256i bits = _mm256_castps_si256(_mm256_mul_ps(_mm256_cvtph_ps(half), \
+                                                       _mm256_set1_ps(factor))); \
+      __m256i is_nan = _mm256_cmpgt_epi32(_mm256_andnot_si256(sign, bits), \
+                                          _mm256_set1_epi32(most)); \
+      __m256i as_nan = _mm256_or_si256(_mm256_and_si256(sign, bits), nan); \
+      bits = _mm256_blendv_epi8(bits, as_nan, is_nan); \
+      _mm256_storeu_si256((__m256i*)(void*)(out+i), bits); \
+    } \
+    small_load_##name##_plain(p+i, out+i, n-i); \
+  }
+SMALL_LOAD_F8_HARDWARE(f8_e4m3fn, 7, 256, 0x43E00000)   /* 448 */
+SMALL_LOAD_F8_HARDWARE(f8_e5m2, 8, 1, 0x7F800000)
+
 static bool small_has_f16(void){
   return __builtin_cpu_supports("f16c");
 }
@@ -142,7 +167,19 @@ static size_t small_store_f32_f16(const void *from, void *to, size_t n){
   else small_store_f32_f16_plain(from, to, n);
   return n;
 }
+#define SMALL_LOAD_F8(name) \
+  static void small_load_##name(const void *from, void *to, size_t n){ \
+    if( small_has_f16() && __builtin_cpu_supports("avx2") ){ \
+      small_load_##name##_hardware(from, to, n); \
+    }else{ \
+      small_load_##name##_plain(from, to, n); \
+    } \
+  }
+SMALL_LOAD_F8(f8_e4m3fn)
+SMALL_LOAD_F8(f8_e5m2)
 #else
+# define small_load_f8_e4m3fn small_load_f8_e4m3fn_plain
+# define small_load_f8_e5m2 small_load_f8_e5m2_plain
 # define small_load_f16 small_load_f16_plain
 # define small_store_f32_f16 small_store_f32_f16_plain
 #endif

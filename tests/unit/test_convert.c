@@ -709,6 +709,21 @@ TEST(test_all_f16_alone_and_in_eights){
   free(wide);
 }
 
+TEST(test_all_fp8_alone_and_in_eights){
+  static const char *const names[] = { "f8_e4m3fn", "f8_e5m2" };
+  for(size_t t=0; t<COUNT(names); t++){
+    uint8_t code[256+3];
+    float wide[256+3], one;
+    for(size_t i=0; i<COUNT(code); i++) code[i] = (uint8_t)(i*11);   /* NaN, infinity and others side by side */
+    assert_int_equal(zt_convert(named(names[t]), code, named("f32"), wide, COUNT(code)), COUNT(code));
+    for(size_t i=0; i<COUNT(code); i++){
+      assert_int_equal(zt_convert(named(names[t]), &code[i], named("f32"), &one, 1), 1);
+      check( bits_of_float(one)==bits_of_float(wide[i]), "%s %02x alone is %08x, among others %08x", names[t], code[i],
+             bits_of_float(one), bits_of_float(wide[i]) );
+    }
+  }
+}
+
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 
