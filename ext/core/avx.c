@@ -13,4 +13,6 @@ static void avx_zero_upper_halves(void){
 void zt_avx_leave(void){
   if( __builtin_cpu_supports("avx2") ) avx_zero_upper_halves();
 }
+#else
+void zt_avx_leave(void){}
 #endif

@@ -7,10 +7,6 @@
 #define ZT_CORE_AVX_H
 
 /* Makes the upper halves zero, if there are any. It follows each call of ISA-L over bytes. */
-#if defined(__x86_64__) && defined(__GNUC__)
 void zt_avx_leave(void);
-#else
-# define zt_avx_leave() ((void)0)
-#endif
 
 #endif
