@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include "core/host.h"
+#include "tensor/broadcast.h"
 #include "tensor/convert.h"
 #include "tensor/ranges.h"
 #include "tensor/stats.h"
@@ -129,15 +130,24 @@ static void histogram_merge(void *context, void *memory){
   for(uint32_t i=0; i<h->bins; i++) h->counts[i] += part->counts[i];
 }
 
-static int histogram_count(zt_tensor *t, zt_histogram *h, zt_error *err){
-  histogram_whole whole = { h, t->dtype };
+static int histogram_take_tensor(histogram_whole *whole, zt_tensor *t, zt_error *err){
+  const zt_histogram *h = whole->of;
   const zt_ranges ranges = {
-    .t = { t }, .n = t->object->elements, .window = zt_tensor_window(t), .context = &whole,
+    .t = { t }, .n = t->object->elements, .window = zt_tensor_window(t), .context = whole,
     .begin = histogram_begin,
     .size = sizeof(histogram_part)+h->bins*sizeof(*h->counts), .take = histogram_take,
     .merge = histogram_merge
   };
   return zt_ranges_go(&ranges, err);
+}
+
+static int histogram_count(zt_tensor *t, zt_histogram *h, zt_error *err){
+  histogram_whole whole = { h, t->dtype };
+  zt_broadcast b;
+  if( zt_broadcast_open(t, NULL, &b, err)==SQLITE_OK ) histogram_take_tensor(&whole, b.once, err);
+  for(uint32_t i=0; i<h->bins; i++) h->counts[i] *= b.times;
+  zt_broadcast_close(&b);
+  return err->rc;
 }
 
 /* True if f64 may not distinguish the integer from its neighbours. */
