@@ -27,6 +27,7 @@
 #define COMPARE_TINY 1e-140
 #define COMPARE_MOST (4*COMPARE_BLOCK*COMPARE_HUGE*COMPARE_HUGE)   /* Sum of one block's squares */
 #define COMPARE_WINDOW_MAX ((uint64_t)1 << 22)   /* Elements of each tensor read at once */
+#define COMPARE_SPARSE 8         /* Such a window's elements for each one that is sorted at once */
 
 /* (high + low) * 2^exponent. */
 typedef struct compare_sum {
@@ -469,6 +470,25 @@ static bool compare_is_narrow(const zt_dtype *d){
   return d->wide==ZT_F32 || (compare_is_integer(d) && d->width<=2);
 }
 
+/* True if two sparse tensors have so few stored elements that sorting them takes fewer passes over
+** them than filling windows of their dense forms. */
+static bool compare_is_sparse(const zt_tensor *t, const zt_tensor *other){
+  uint64_t stored;
+  return zt_tensor_is_sparse(t) && zt_tensor_is_sparse(other)
+      && zt_add64(t->stored, other->stored, &stored) && stored<t->object->elements/COMPARE_SPARSE;
+}
+
+/* Take the pairs with a stored element. The others are zeros, and equal. */
+static int compare_take_sparse(compare_state *s, zt_tensor *t, zt_tensor *other, zt_error *err){
+  zt_tensor *const both[2] = { t, other };
+  if( zt_sparse_pairs(both, compare_take, s, err)==SQLITE_OK ){
+    const uint64_t zeros = t->object->elements-s->pairs-s->nans;
+    s->pairs += zeros;
+    s->equal += zeros;
+  }
+  return err->rc;
+}
+
 /* Take all pairs of two tensors of one shape. */
 static int compare_take_tensors(compare_state *s, zt_tensor *t, zt_tensor *other, zt_error *err){
   const zt_ranges ranges = {
@@ -476,7 +496,8 @@ static int compare_take_tensors(compare_state *s, zt_tensor *t, zt_tensor *other
     .size = sizeof(*s), .context = s, .begin = compare_begin, .take = compare_take,
     .merge = compare_merge
   };
-  return zt_ranges_go(&ranges, err);
+  return compare_is_sparse(t, other) ? compare_take_sparse(s, t, other, err)
+       : zt_ranges_go(&ranges, err);
 }
 
 static void compare_enter(const zt_tensor *t, zt_error *err){
