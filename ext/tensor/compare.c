@@ -13,6 +13,7 @@
 #include <math.h>
 #include "core/host.h"
 #include "core/vector.h"
+#include "tensor/broadcast.h"
 #include "tensor/convert.h"
 #include "tensor/exact.h"
 #include "tensor/ranges.h"
@@ -26,6 +27,7 @@
 #define COMPARE_TINY 1e-140
 #define COMPARE_MOST (4*COMPARE_BLOCK*COMPARE_HUGE*COMPARE_HUGE)   /* Sum of one block's squares */
 #define COMPARE_WINDOW_MAX ((uint64_t)1 << 22)   /* Elements of each tensor read at once */
+#define COMPARE_SPARSE 8         /* Such a window's elements for each one that is sorted at once */
 
 /* (high + low) * 2^exponent. */
 typedef struct compare_sum {
@@ -77,10 +79,10 @@ static void compare_add(compare_sum *sum, double value, int exponent){
   sum->high = high;
 }
 
-static double compare_root(const compare_sum *sum, double n){
+static double compare_root(const compare_sum *sum, double times, double n){
   double value = sum->high+sum->low;
   /* The exponents of squares are even */
-  return ldexp(sqrt(value/n), sum->exponent/2);
+  return ldexp(sqrt(value*times/n), sum->exponent/2);
 }
 
 /* --- A block --- */
@@ -420,20 +422,21 @@ static double compare_cosine(const compare_state *s, const compare_sum *dot){
   return cosine>1 ? 1 : cosine<-1 ? -1 : cosine;
 }
 
-static void compare_finish(const compare_state *s, zt_comparison *r){
-  const double n = (double)s->pairs;
+/* `times` is how often the tensors have each pair that was taken. */
+static void compare_finish(const compare_state *s, uint64_t times, zt_comparison *r){
+  const double n = (double)s->pairs, by = (double)times;
   compare_sum dot = s->dot;
-  r->pairs = s->pairs;
-  r->equal = s->equal;
-  r->nans = s->nans;
+  r->pairs = s->pairs*times;
+  r->equal = s->equal*times;
+  r->nans = s->nans*times;
   r->max_abs = s->most;
   if( r->pairs==0 ) return;
   compare_add_sum(&dot, &s->rest);
   r->mean_abs = ldexp((s->distance.high+s->distance.low)/n, s->distance.exponent);
-  r->rmse = compare_root(&s->square, n);
-  r->l2 = compare_root(&s->one, 1);
-  r->other_l2 = compare_root(&s->other, 1);
-  r->dot = ldexp(dot.high+dot.low, dot.exponent);
+  r->rmse = compare_root(&s->square, 1, n);
+  r->l2 = compare_root(&s->one, by, 1);
+  r->other_l2 = compare_root(&s->other, by, 1);
+  r->dot = ldexp((dot.high+dot.low)*by, dot.exponent);
   r->has_cosine = s->one.high>0 && s->other.high>0 && isfinite(s->one.high)
                && isfinite(s->other.high);
   if( r->has_cosine ) r->cosine = compare_cosine(s, &dot);
@@ -467,16 +470,63 @@ static bool compare_is_narrow(const zt_dtype *d){
   return d->wide==ZT_F32 || (compare_is_integer(d) && d->width<=2);
 }
 
+/* True if two sparse tensors have so few stored elements that sorting them takes fewer passes over
+** them than filling windows of their dense forms. */
+static bool compare_is_sparse(const zt_tensor *t, const zt_tensor *other){
+  uint64_t stored;
+  return zt_tensor_is_sparse(t) && zt_tensor_is_sparse(other)
+      && zt_add64(t->stored, other->stored, &stored) && stored<t->object->elements/COMPARE_SPARSE;
+}
+
+/* Take the pairs with a stored element. The others are zeros, and equal. */
+static int compare_take_sparse(compare_state *s, zt_tensor *t, zt_tensor *other, zt_error *err){
+  zt_tensor *const both[2] = { t, other };
+  if( zt_sparse_pairs(both, compare_take, s, err)==SQLITE_OK ){
+    const uint64_t zeros = t->object->elements-s->pairs-s->nans;
+    s->pairs += zeros;
+    s->equal += zeros;
+  }
+  return err->rc;
+}
+
+/* Take all pairs of two tensors of one shape. */
+static int compare_take_tensors(compare_state *s, zt_tensor *t, zt_tensor *other, zt_error *err){
+  const zt_ranges ranges = {
+    .t = { t, other }, .n = t->object->elements, .window = compare_window(t, other),
+    .size = sizeof(*s), .context = s, .begin = compare_begin, .take = compare_take,
+    .merge = compare_merge
+  };
+  return compare_is_sparse(t, other) ? compare_take_sparse(s, t, other, err)
+       : zt_ranges_go(&ranges, err);
+}
+
+static void compare_enter(const zt_tensor *t, zt_error *err){
+  err->path = zt_source_name(t->source);
+  err->object = t->object->name;
+}
+
+/* Take each pair once, however often it occurs. */
+static int compare_take_once(compare_state *s, zt_tensor *t, zt_tensor *other, uint64_t *times,
+                             zt_error *err){
+  zt_broadcast one, two = { .once = NULL };
+  if( zt_broadcast_open(t, other, &one, err)==SQLITE_OK ){
+    compare_enter(other, err);
+    if( zt_broadcast_open(other, t, &two, err)==SQLITE_OK ){
+      compare_take_tensors(s, one.once, two.once, err);
+    }
+  }
+  *times = one.times;
+  zt_broadcast_close(&one);
+  zt_broadcast_close(&two);
+  return err->rc;
+}
+
 int zt_compare(zt_tensor *t, zt_tensor *other, zt_comparison *out, zt_error *err){
   const zt_object *a = t->object, *b = other->object;
-  zt_ranges ranges = {
-    .t = { t, other }, .n = a->elements, .size = sizeof(compare_state), .begin = compare_begin,
-    .take = compare_take, .merge = compare_merge
-  };
   compare_state *s;
+  uint64_t times;
   *out = (zt_comparison){ .elements = a->elements };
-  err->path = zt_source_name(t->source);
-  err->object = a->name;
+  compare_enter(t, err);
   if( a->rank!=b->rank || memcmp(a->shape, b->shape, a->rank*sizeof(*a->shape))!=0 ){
     return compare_fail_shapes(a, b, err);
   }
@@ -490,9 +540,7 @@ int zt_compare(zt_tensor *t, zt_tensor *other, zt_comparison *out, zt_error *err
                          ? ZT_DTYPE_f32 : ZT_DTYPE_f64);
   s->whole = compare_is_integer(t->dtype) && compare_is_integer(other->dtype)
           && (t->dtype->width==8 || other->dtype->width==8);
-  ranges.window = compare_window(t, other);
-  ranges.context = s;
-  if( zt_ranges_go(&ranges, err)==SQLITE_OK ) compare_finish(s, out);
+  if( compare_take_once(s, t, other, &times, err)==SQLITE_OK ) compare_finish(s, times, out);
   sqlite3_free(s);
   return err->rc;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include "core/host.h"
+#include "tensor/broadcast.h"
 #include "tensor/convert.h"
 #include "tensor/ranges.h"
 #include "tensor/stats.h"
@@ -73,6 +74,7 @@ static uint32_t histogram_whole_bin(const zt_histogram *h, uint64_t more){
 typedef struct histogram_part {
   const zt_histogram *of;
   const zt_dtype *dtype;
+  uint64_t elements;         /* That were taken, whether or not they are finite */
   ZT_NUMBERS(HISTOGRAM_BLOCK) block;
   uint64_t counts[];
 } histogram_part;
@@ -99,19 +101,24 @@ typedef struct histogram_whole {
   const zt_dtype *dtype;
 } histogram_whole;
 
+static size_t histogram_part_size(const zt_histogram *h){
+  return sizeof(histogram_part)+h->bins*sizeof(*h->counts);
+}
+
 static void histogram_begin(void *context, void *memory, uint64_t first){
   (void)first;
   const histogram_whole *whole = context;
   histogram_part *part = memory;
   part->of = whole->of;
   part->dtype = whole->dtype;
+  part->elements = 0;
   memset(part->counts, 0, part->of->bins*sizeof(*part->counts));
 }
 
-static int histogram_take(void *memory, const void *const elements[2], size_t n,
-                          zt_error *err){
+static void histogram_take_values(void *memory, const void *values, size_t n){
   histogram_part *part = memory;
-  const uint8_t *from = elements[0];
+  const uint8_t *from = values;
+  part->elements += n;
   for(size_t i=0; i<n; i+=HISTOGRAM_BLOCK){
     const size_t m = n-i<HISTOGRAM_BLOCK ? n-i : HISTOGRAM_BLOCK;
     const zt_dtype_id id = !part->of->whole ? ZT_DTYPE_f64
@@ -120,7 +127,18 @@ static int histogram_take(void *memory, const void *const elements[2], size_t n,
     if( part->of->whole ) histogram_take_whole(part, m);
     else histogram_take_block(part, m);
   }
+}
+
+static int histogram_take(void *part, const void *const elements[2], size_t n, zt_error *err){
+  histogram_take_values(part, elements[0], n);
   return err->rc;
+}
+
+/* Take k zeros. */
+static void histogram_take_zeros(histogram_part *part, uint64_t k){
+  const zt_histogram *h = part->of;
+  if( k==0 ) return;
+  part->counts[h->whole ? histogram_whole_bin(h, 0-h->least.u) : histogram_find(h, 0, 0)] += k;
 }
 
 static void histogram_merge(void *context, void *memory){
@@ -129,15 +147,35 @@ static void histogram_merge(void *context, void *memory){
   for(uint32_t i=0; i<h->bins; i++) h->counts[i] += part->counts[i];
 }
 
-static int histogram_count(zt_tensor *t, zt_histogram *h, zt_error *err){
-  histogram_whole whole = { h, t->dtype };
+/* Take the stored elements, and then the cells without one. */
+static int histogram_take_sparse(histogram_whole *whole, zt_tensor *t, zt_error *err){
+  histogram_part *part = sqlite3_malloc64(histogram_part_size(whole->of));
+  if( !part ) return zt_fail_nomem(err);
+  histogram_begin(whole, part, 0);
+  if( zt_sparse_cells(t, histogram_take_values, part, err)==SQLITE_OK ){
+    histogram_take_zeros(part, t->object->elements-part->elements);
+    histogram_merge(whole, part);
+  }
+  sqlite3_free(part);
+  return err->rc;
+}
+
+static int histogram_take_tensor(histogram_whole *whole, zt_tensor *t, zt_error *err){
   const zt_ranges ranges = {
-    .t = { t }, .n = t->object->elements, .window = zt_tensor_window(t), .context = &whole,
-    .begin = histogram_begin,
-    .size = sizeof(histogram_part)+h->bins*sizeof(*h->counts), .take = histogram_take,
+    .t = { t }, .n = t->object->elements, .window = zt_tensor_window(t), .context = whole,
+    .begin = histogram_begin, .size = histogram_part_size(whole->of), .take = histogram_take,
     .merge = histogram_merge
   };
-  return zt_ranges_go(&ranges, err);
+  return zt_tensor_is_sparse(t) ? histogram_take_sparse(whole, t, err) : zt_ranges_go(&ranges, err);
+}
+
+static int histogram_count(zt_tensor *t, zt_histogram *h, zt_error *err){
+  histogram_whole whole = { h, t->dtype };
+  zt_broadcast b;
+  if( zt_broadcast_open(t, NULL, &b, err)==SQLITE_OK ) histogram_take_tensor(&whole, b.once, err);
+  for(uint32_t i=0; i<h->bins; i++) h->counts[i] *= b.times;
+  zt_broadcast_close(&b);
+  return err->rc;
 }
 
 /* True if f64 may not distinguish the integer from its neighbours. */

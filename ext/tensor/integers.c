@@ -167,6 +167,14 @@ void zt_integers_merge(zt_integers *all, const zt_integers *more){
   zt_natural_add(&all->squares, &more->squares);
 }
 
+void zt_integers_repeat(zt_integers *all, uint64_t times){
+  const zt_natural by = zt_natural_of(0, times);
+  all->n *= times;
+  all->zeros *= times;
+  all->sum = zt_natural_product(&all->sum, &by);
+  all->squares = zt_natural_product(&all->squares, &by);
+}
+
 uint64_t zt_integers_bits(const zt_integers *all, uint64_t value){
   return all->negative ? value^INTEGERS_SIGN : value;
 }

@@ -24,6 +24,7 @@ zt_integers zt_integers_none(bool negative);
 void zt_integers_take(zt_integers *all, const uint64_t *bits, size_t n);   /* 1 to the block size */
 void zt_integers_take_zeros(zt_integers *all, uint64_t n);
 void zt_integers_merge(zt_integers *all, const zt_integers *more);
+void zt_integers_repeat(zt_integers *all, uint64_t times);   /* As if each was taken so often */
 
 /* Return the bits of `low` or `high`. */
 uint64_t zt_integers_bits(const zt_integers *all, uint64_t value);

@@ -137,6 +137,78 @@ end:
   return err->rc;
 }
 
+/* One of two tensors whose cells are gone through together. */
+typedef struct sparse_side {
+  zt_tensor *tensor;
+  zt_sorted *sorted;                               /* Owned */
+  uint64_t cell;                                   /* The next one; UINT64_MAX: none is left */
+  size_t at;                                       /* Its entry */
+  zt_entries entries;
+  ZT_NUMBERS(ZT_ENTRIES*ZT_ELEMENT_MAX/8) values;   /* Of cells of either tensor */
+} sparse_side;
+
+static void sparse_enter(const zt_tensor *t, zt_error *err){
+  err->path = zt_source_name(t->source);
+  err->object = t->object->name;
+}
+
+/* Go on to the next cell: that of entry `at`. */
+static int sparse_side_next(sparse_side *s, zt_error *err){
+  if( s->at==s->entries.n ){
+    sparse_enter(s->tensor, err);
+    if( zt_sorted_next(s->sorted, err) ) return err->rc;
+    s->at = 0;
+  }
+  s->cell = s->at<s->entries.n ? s->entries.cell[s->at] : UINT64_MAX;
+  return SQLITE_OK;
+}
+
+static int sparse_side_open(sparse_side *s, zt_tensor *t, zt_error *err){
+  s->tensor = t;
+  s->at = s->entries.n = 0;
+  sparse_enter(t, err);
+  return zt_sorted_open(t, 0, t->object->elements, ZT_REPEATS_ADDED, &s->entries, &s->sorted, err)
+       ? err->rc : sparse_side_next(s, err);
+}
+
+/* Take the value of a cell as the i-th one: 0 if the side has none there. */
+static int sparse_side_take(sparse_side *s, uint64_t cell, size_t i, zt_error *err){
+  const size_t width = s->tensor->dtype->width;
+  if( s->cell!=cell ){
+    memset(s->values.bytes+i*width, 0, width);
+    return SQLITE_OK;
+  }
+  memcpy(s->values.bytes+i*width, s->entries.value.bytes+s->at*width, width);
+  s->at++;
+  return sparse_side_next(s, err);
+}
+
+int zt_sparse_pairs(zt_tensor *const t[2],
+                    int (*take)(void *context, const void *const elements[2], size_t n,
+                                zt_error *err),
+                    void *context, zt_error *err){
+  sparse_side *side = sqlite3_malloc64(2*sizeof(*side));
+  size_t n = 0;
+  if( !side ) return zt_fail_nomem(err);
+  side[0].sorted = side[1].sorted = NULL;
+  for(int k=0; k<2 && !err->rc; k++) sparse_side_open(&side[k], t[k], err);
+  while( !err->rc ){
+    const void *const elements[2] = { &side[0].values, &side[1].values };
+    const uint64_t cell = side[0].cell<side[1].cell ? side[0].cell : side[1].cell;
+    if( n>0 && (n==ZT_ENTRIES || cell==UINT64_MAX) ){
+      take(context, elements, n, err);
+      n = 0;
+      continue;
+    }
+    if( cell==UINT64_MAX ) break;
+    for(int k=0; k<2 && !err->rc; k++) sparse_side_take(&side[k], cell, n, err);
+    n++;
+  }
+  for(int k=0; k<2; k++) zt_sorted_close(side[k].sorted);
+  sqlite3_free(side);
+  return err->rc;
+}
+
 typedef struct sparse_window {
   zt_tensor *tensor;
   uint8_t *p;

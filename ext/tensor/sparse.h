@@ -39,6 +39,15 @@ int zt_sparse_windows(struct zt_tensor *t, void *window, size_t n,
                       void (*take)(void *context, void *elements, size_t n), void *context,
                       zt_error *err);
 
+/* Give the values of two sparse tensors of one shape to `take`, for every cell in which one of them
+** has a stored element: once, in order, in pieces of at most ZT_ENTRIES. If both are of one object,
+** it is opened twice. Memory and time are as for zt_sparse_cells(). The place of an error names the
+** tensor that failed. */
+int zt_sparse_pairs(struct zt_tensor *const t[2],
+                    int (*take)(void *context, const void *const elements[2], size_t n,
+                                zt_error *err),
+                    void *context, zt_error *err);
+
 /* The order of the stored elements: row-major, or that of the layout's columns or blocks. */
 typedef struct zt_order {
   bool ascending;                  /* No cell is before an earlier element's */

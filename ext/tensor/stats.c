@@ -16,6 +16,7 @@
 #include <math.h>
 #include "core/host.h"
 #include "core/vector.h"
+#include "tensor/broadcast.h"
 #include "tensor/conversions.h"
 #include "tensor/exact.h"
 #include "tensor/integers.h"
@@ -497,8 +498,9 @@ static void stats_merge_range(void *context, void *part){
   stats_merge(&a->all, b->all);
 }
 
-static void stats_finish_integers(const stats_accumulator *a, zt_stats *out){
-  const zt_integers *all = &a->integers;
+static void stats_finish_integers(stats_accumulator *a, uint64_t times, zt_stats *out){
+  zt_integers *all = &a->integers;
+  zt_integers_repeat(all, times);
   out->zeros = all->zeros;
   out->finite = all->n;
   if( all->n==0 ) return;
@@ -511,11 +513,12 @@ static void stats_finish_integers(const stats_accumulator *a, zt_stats *out){
   out->l2 = zt_integers_l2(all);
 }
 
-static void stats_finish_floats(const stats_accumulator *a, zt_stats *out){
+/* Only the sum of squares grows with repetitions. */
+static void stats_finish_floats(const stats_accumulator *a, uint64_t times, zt_stats *out){
   const stats_moments *m = &a->all;
   stats_twofold mean;
-  out->zeros = a->zeros;
-  out->finite = m->n;
+  out->zeros = a->zeros*times;
+  out->finite = m->n*times;
   if( m->n==0 ) return;
   out->min.real = a->low==0 ? 0 : a->low;   /* Machines differ in whether -0 is less than 0 */
   out->max.real = a->high==0 ? 0 : a->high;
@@ -523,23 +526,36 @@ static void stats_finish_floats(const stats_accumulator *a, zt_stats *out){
   out->mean = a->dtype->wide==ZT_F64 ? zt_real_sum_divided(&a->exact, m->n)
                                      : ldexp(mean.high+mean.low, m->exponent);
   out->std = ldexp(sqrt(m->squares.high/(double)m->n), m->exponent);
-  out->l2 = ldexp(sqrt(m->origin.high), m->exponent);
+  out->l2 = ldexp(sqrt(m->origin.high*(double)times), m->exponent);
   if( a->low==a->high ){
     out->mean = out->min.real;
     out->std = 0;
   }
 }
 
-static void stats_finish(const stats_accumulator *a, zt_stats *out){
-  out->nans = a->nans;
-  out->infs = a->infs;
+/* `times` is how often the tensor has each element that was taken. */
+static void stats_finish(stats_accumulator *a, uint64_t times, zt_stats *out){
+  out->nans = a->nans*times;
+  out->infs = a->infs*times;
   out->min = out->max = (zt_scalar){ .class = a->dtype->class };
-  if( stats_is_integer(a) ) stats_finish_integers(a, out);
-  else stats_finish_floats(a, out);
+  if( stats_is_integer(a) ) stats_finish_integers(a, times, out);
+  else stats_finish_floats(a, times, out);
+}
+
+static int stats_take_tensor(stats_accumulator *a, zt_tensor *t, zt_error *err){
+  const uint64_t n = t->object->elements;
+  const zt_ranges ranges = {
+    .t = { t }, .n = n, .window = zt_tensor_window(t), .size = sizeof(*a), .context = a,
+    .begin = stats_begin_range, .take = stats_take_range, .merge = stats_merge_range
+  };
+  if( !zt_tensor_is_sparse(t) ) return zt_ranges_go(&ranges, err);
+  if( zt_sparse_cells(t, stats_take, a, err)==SQLITE_OK ) stats_take_zeros(a, n);
+  return err->rc;
 }
 
 int zt_stats_compute(zt_tensor *t, zt_stats *out, zt_error *err){
   stats_accumulator *a;
+  zt_broadcast b;
   *out = (zt_stats){ .elements = t->object->elements };
   if( t->dtype->class==ZT_COMPLEX ){
     return zt_fail(err, SQLITE_ERROR,
@@ -548,17 +564,9 @@ int zt_stats_compute(zt_tensor *t, zt_stats *out, zt_error *err){
   a = sqlite3_malloc64(sizeof(*a));
   if( !a ) return zt_fail_nomem(err);
   stats_begin(a, t->dtype);
-  if( !zt_tensor_is_sparse(t) ){
-    const zt_ranges ranges = {
-      .t = { t }, .n = out->elements, .window = zt_tensor_window(t), .size = sizeof(*a),
-      .context = a, .begin = stats_begin_range, .take = stats_take_range,
-      .merge = stats_merge_range
-    };
-    zt_ranges_go(&ranges, err);
-  }else if( zt_sparse_cells(t, stats_take, a, err)==SQLITE_OK ){
-    stats_take_zeros(a, out->elements);
-  }
-  if( !err->rc ) stats_finish(a, out);
+  if( zt_broadcast_open(t, NULL, &b, err)==SQLITE_OK
+   && stats_take_tensor(a, b.once, err)==SQLITE_OK ) stats_finish(a, b.times, out);
+  zt_broadcast_close(&b);
   sqlite3_free(a);
   return err->rc;
 }

@@ -7,6 +7,7 @@ import random
 import re
 import sqlite3
 import struct
+import threading
 from types import SimpleNamespace
 
 import numpy
@@ -488,6 +489,31 @@ def test_an_interrupt_ends_the_query(db, save, sql):
     path = save("x.zt", one(writer.dense(bytes(32 * MIB))))
     db.create_function("stop", 0, lambda: db.interrupt() or 1)
     assert failure(db, sql, path).sqlite_errorcode == sqlite3.SQLITE_INTERRUPT
+
+
+# The last tensor has 2^40 values
+EXPANDED = torch.of({**{name: torch.tensor() for name in "abc"}, "w": torch.tensor((1 << 40,), (0,))})
+
+
+@pytest.mark.parametrize("threads", [1, 8])
+@pytest.mark.parametrize("sql", ["SELECT fingerprint FROM zt_objects(?) WHERE object = 'w'", "SELECT zt_fingerprint(?)"])
+def test_an_interrupt_ends_the_fingerprint_of_repeated_values(db, save, sql, threads):
+    path = save("x.pt", EXPANDED)
+    value(db, "SELECT zt_threads(?)", threads)
+    timer = threading.Timer(0.1, db.interrupt)
+    timer.start()
+    assert failure(db, sql, path).sqlite_errorcode == sqlite3.SQLITE_INTERRUPT
+    timer.join()
+
+
+@pytest.mark.parametrize("threads", [1, 8])
+def test_a_connection_closes_while_threads_compute_fingerprints(connect, save, threads):
+    db = connect()
+    value(db, "SELECT zt_threads(?)", threads)
+    cursor = db.execute("SELECT object FROM zt_objects(?) WHERE fingerprint IS NOT NULL", (save("x.pt", EXPANDED),))
+    assert cursor.fetchone() == ("a",)
+    cursor.close()
+    db.close()
 
 
 # -------------------------------------------------------------------------------------------------------------------- nofs

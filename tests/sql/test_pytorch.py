@@ -273,6 +273,19 @@ def test_views(db, shape, stride, offset, contiguous, want):
     assert value(db, "SELECT zt_blob(?, '')", source) == ONES[4 * offset:4 * (offset + span)]
 
 
+def test_values_of_an_expanded_tensor_are_counted_as_often_as_they_occur(db):
+    """2^61 elements, of which four are stored."""
+    source = of(tensor((1 << 30, 2, 1 << 29, 2), (0, 2, 0, 1)))
+    each = 1 << 59
+    l2 = math.sqrt(30 * each)
+    assert rows(db, "SELECT elements, zeros, nans, infs, min, max, mean, l2 FROM zt_stats(?)", source) == [
+        (4 * each, 0, 0, 0, 1, 4, 2.5, pytest.approx(l2))]
+    assert rows(db, "SELECT low, high, count FROM zt_histogram(?, '') WHERE bins = 3", source) == [(1, 2, each), (2, 3, each), (3, 4, 2 * each)]
+    assert rows(db, "SELECT elements, equal, max_abs, dot, cosine FROM zt_compare(?1, '', ?1, '')", source) == [
+        (4 * each, 4 * each, 0, 30 * each, 1)]
+    assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
 def test_views_of_one_storage_are_no_finding(db):
     source = of({"a": tensor(), "b": tensor((2,), offset=1), "c": tensor((0,), (1,), 4)})
     assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
@@ -306,6 +319,16 @@ def test_another_method_is_listed(db):
 
 def sparse(indices, values, size, layout="torch.sparse_coo"):
     return call("torch._utils", "_rebuild_sparse_tensor", call("torch.serialization", "_get_layout", layout), (indices, values, call("torch", "Size", size)))
+
+
+def test_strides_of_a_sparse_tensors_indices_repeat_no_values(db):
+    """Its indices are one row, expanded to two: (0, 0) and (2, 2)."""
+    indices = tensor((2, 2), (0, 1), key="i", elements=2, kind="LongStorage")
+    source = of({"w": sparse(indices, tensor((2,)), (3, 3))}, storages={"0": ONES, "i": struct.pack("<2q", 0, 2)})
+    assert dense(db, source, "w") == [1, 0, 0, 0, 0, 0, 0, 0, 2]
+    assert rows(db, "SELECT elements, zeros, min, max FROM zt_stats(?)", source) == [(9, 7, 0, 2)]
+    assert rows(db, "SELECT count FROM zt_histogram(?, 'w') WHERE bins = 2", source) == [(7,), (2,)]
+    assert rows(db, "SELECT elements, equal FROM zt_compare(?1, 'w', ?1, 'w')", source) == [(9, 9)]
 
 
 def test_a_sparse_tensor(db):

@@ -54,7 +54,7 @@ static void double_stats(stats_accumulator *a, int times){
 
 static zt_stats finished(stats_accumulator *a){
   zt_stats s = { 0 };
-  stats_finish(a, &s);
+  stats_finish(a, 1, &s);
   return s;
 }
 
@@ -108,7 +108,7 @@ TEST(test_comparison){
       same_of = state_of;
       compare_merge(&state_of, &same_of);
     }
-    compare_finish(&state_of, &r);
+    compare_finish(&state_of, 1, &r);
     check( r.pairs==UINT64_C(1)<<63 && r.max_abs==2*x, "%llu, %g", (unsigned long long)r.pairs, r.max_abs );
     check_number(r.mean_abs, 2*(long double)x, "mean_abs", x);
     check_number(r.rmse, 2*(long double)x, "rmse", x);
@@ -136,7 +136,7 @@ TEST(test_comparison_of_blocks_on_either_side_of_a_bound){
       compare_take(&state_of, elements, BLOCK, &none);
       squares += BLOCK*(long double)each*each;
     }
-    compare_finish(&state_of, &r);
+    compare_finish(&state_of, 1, &r);
     check_number(r.l2, sqrtl(squares), "l2", x);
     check_number(r.rmse, sqrtl(squares/40/BLOCK)/2, "rmse", x);
     check_number(r.cosine, 1, "cosine", x);
