@@ -198,6 +198,39 @@ def test_a_copy_is_removed_whatever_ends_the_command(command, runs, tmp_path):
         _until(lambda: not list(there.iterdir()))
 
 
+KILLED = """
+import os, signal, sys
+
+events, most = 0, int(sys.argv[1])
+
+def look(event, values):
+    global events
+    if event in ("open", "os.mkdir", "os.remove", "os.rmdir") and str(values[0]).startswith(os.environ["TMPDIR"]):
+        events += 1
+        if events > most:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(look)
+from ztensor_sqlite.sources import Source
+
+Source("-")
+"""
+
+
+def test_nothing_stays_in_the_temporary_directory_whenever_the_command_is_killed(command, runs, tmp_path):
+    """The process kills itself before the first thing that it does there, before the second and so on, until nothing is left to do."""
+    there = tmp_path / "tmp"
+    there.mkdir()
+    for most in range(100):
+        done = subprocess.run([command.python, "-c", KILLED, str(most)], input=runs[0].read_bytes(), cwd=tmp_path, timeout=60,
+                              env={**command.variables, "TMPDIR": str(there)})
+        _until(lambda: not list(there.iterdir()))
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL
+    assert 3 <= most < 99
+
+
 def _until(true):
     for _ in range(600):
         if true():

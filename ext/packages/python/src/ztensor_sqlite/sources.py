@@ -140,23 +140,34 @@ def _kept(word, path):
 
 
 def _copy(word, stream, name):
-    import tempfile
-
-    directory = os.path.join(tempfile.gettempdir(), "ztensor-" + os.urandom(16).hex())
+    place = _temporary(word)
+    directory = os.path.join(place, "ztensor-" + os.urandom(16).hex())
     _remove_at_the_end(directory)
-    os.mkdir(directory, 0o700)
     path = os.path.join(directory, name)
     try:
+        os.mkdir(directory, 0o700)
         with open(path, "wb") as file, Progress(word, unit="bytes", delay=0.5) as bar:
             while part := stream.read(CHUNK):
                 file.write(part)
                 bar.advance(len(part))
     except OSError as error:
-        more = f" in {tempfile.gettempdir()}, where pipes are copied to; TMPDIR names another directory" if error.errno == errno.ENOSPC else ""
+        more = f" in {place}, where pipes are copied to; TMPDIR names another directory" if error.errno == errno.ENOSPC else ""
         raise Trouble(f"{word}: {error.strerror}{more}") from None
     renamed[path] = word
     renamed[os.path.join(directory, "")] = ""   # Files that a tensor file names beside itself
     return path
+
+
+def _temporary(word):
+    """The directory for copies. Python's tempfile tries each out by a file, which stays there if the command is killed at that moment."""
+    for place in (*map(os.environ.get, ("TMPDIR", "TEMP", "TMP")), "/tmp", "/var/tmp"):
+        if place and os.path.isdir(place) and os.access(place, os.W_OK | os.X_OK):
+            return os.path.abspath(place)
+    if os.name == "posix":
+        raise Trouble(f"{word}: there is no directory that a pipe can be copied to; TMPDIR names one")
+    import tempfile
+
+    return tempfile.gettempdir()
 
 
 def _remove_at_the_end(directory):
