@@ -2,7 +2,6 @@
 
 Pipes are copied into temporary files, since tensor files are read at any place. Users see the words, and never those files.
 """
-import atexit
 import errno
 import os
 import re
@@ -128,8 +127,7 @@ def _of_stdin(word):
     return _copy(word, stream, "stdin")
 
 
-_copies = {}     # Words and the paths of their copies
-_removers = []   # Processes that live as long as this one
+_copies = {}   # Words and the paths of their copies
 
 
 def _kept(word, path):
@@ -140,9 +138,11 @@ def _kept(word, path):
 
 
 def _copy(word, stream, name):
+    from . import removal
+
     place = _temporary(word)
     directory = os.path.join(place, "ztensor-" + os.urandom(16).hex())
-    _remove_at_the_end(directory)
+    removal.at_the_end(directory)
     path = os.path.join(directory, name)
     try:
         os.mkdir(directory, 0o700)
@@ -168,19 +168,6 @@ def _temporary(word):
     import tempfile
 
     return tempfile.gettempdir()
-
-
-def _remove_at_the_end(directory):
-    """Let a directory, which is made afterwards, be removed when this process has ended, even by a signal that no process can handle."""
-    import shutil
-
-    atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    if os.name == "posix":
-        import subprocess
-
-        # The shell reads from a pipe that only this process can write to: it gets the end of the file when this process has ended
-        _removers.append(subprocess.Popen(["/bin/sh", "-c", 'trap "" INT TERM HUP; read -r _; rm -rf -- "$0"', directory], stdin=subprocess.PIPE,
-                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True))
 
 
 def is_url(source):
