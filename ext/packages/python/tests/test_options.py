@@ -122,6 +122,11 @@ def test_findings_of_a_name_and_of_whole_files(command, models, tmp_path):
     path = GOLDEN / "ztensor" / "golden" / "v1.2" / "hand_digests.zt"
     (tmp_path / "m" / "broken.safetensors").write_bytes(b"\xff" * 16)
     assert [row["rule"] for row in command.json("check", "m", "--name", "nothing*", status=1)] == ["magic"]
+    whole = (tmp_path / "m" / "a.safetensors").read_bytes()
+    (tmp_path / "m" / "broken.safetensors").write_bytes(whole[:-8])   # Its only finding is about the first tensor that has no bytes
+    for words in (["--name", "norm"], ["--name", "n*"], ["--dtype", "f32"], ["--dtype", "q8_0", "--name", "x*"]):
+        assert [row["rule"] for row in command.json("check", "m/broken.safetensors", *words, status=1)] == ["data-offsets"]
+        assert [row["rule"] for row in command.json("check", "m", *words, status=1)] == ["data-offsets"]
     full = command.json("check", path, "--full", status=1)
     some = command.json("check", path, "--full", "--name", "*.wrong", status=1)
     assert some == [row for row in full if row["object"] is None or row["object"].endswith(".wrong")] and len(some) < len(full)

@@ -198,6 +198,45 @@ def test_a_copy_is_removed_whatever_ends_the_command(command, runs, tmp_path):
         _until(lambda: not list(there.iterdir()))
 
 
+KILLED = """
+import os, signal, sys
+
+events, most, place, *words = 0, int(sys.argv[1]), *sys.argv[2:]
+
+def look(event, values):
+    global events
+    if event in ("open", "os.mkdir", "os.remove", "os.rmdir", "os.chmod", "os.rename") and str(values[0]).startswith(place):
+        events += 1
+        if events > most:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(look)
+from ztensor_sqlite import command
+
+command.main(words)
+"""
+
+
+@pytest.mark.parametrize("words, input, left", [(["stats", "-"], "m.safetensors", []), (["export", "m.safetensors", "w", "{}/o.npy"], None, ["o.npy"]),
+                                                (["migrate", "{}", "--write"], None, ["old.zt"])])
+def test_nothing_unfinished_stays_whenever_the_command_is_killed(command, tmp_path, words, input, left):
+    """The process kills itself before the first thing that it does in a directory, before the second and so on, until nothing is left
+    to do."""
+    safetensors(tmp_path / "m.safetensors", {"w": floats(1, 2)})
+    there = tmp_path / "there"
+    there.mkdir()
+    if words[0] == "migrate":
+        shutil.copy(GOLDEN / "ztensor" / "golden" / "v1.2" / "wheel_save_file.zt", there / "old.zt")
+    for most in range(100):
+        done = subprocess.run([command.python, "-c", KILLED, str(most), str(there), *(word.format(there) for word in words)], cwd=tmp_path,
+                              input=(tmp_path / input).read_bytes() if input else b"", timeout=60, env={**command.variables, "TMPDIR": str(there)})
+        _until(lambda: {path.name for path in there.iterdir()} <= set(left))
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL
+    assert 3 <= most < 99 and [path.name for path in there.iterdir()] == left
+
+
 def _until(true):
     for _ in range(600):
         if true():

@@ -96,13 +96,26 @@ def test_tables_keep_to_the_terminals_width(command, models, columns):
 def test_paths_are_shortened_in_the_middle_and_errors_do_not_repeat_them(command, models):
     lines = [ESCAPE.sub("", line) for line in at(command, "ls", "collection", status=1, columns=100, err=False)]
     rows = [line.split("  ")[0].rstrip() for line in lines[2:]]
-    assert [row for row in rows if row] and all(re.fullmatch(r"colle.*….*\.safetensors", row) for row in rows if row)
+    assert [row for row in rows if row] and all(re.fullmatch(r"(colle.*)?….*\.safetensors", row) for row in rows if row)
     said = " ".join(" ".join(lines).split())
     assert "ztensor:" not in said and "data_offsets end at 36, but there are 28 bytes" in said
     whole = [ESCAPE.sub("", line) for line in at(command, "ls", "collection", status=1, columns=300, err=False)]
     assert f"{models.relative_to(command.directory)}/cut.safetensors" in " ".join(whole)
     (tabs, _) = command("ls", "collection", status=1)
     assert f"{models.relative_to(command.directory)}/cut.safetensors\t" in tabs and "…" not in tabs
+
+
+def test_names_stay_apart_on_a_terminal_of_80_columns(command, models, tmp_path):
+    """Numbers give way to the names that tell rows apart, and those that the rows are ordered by come last."""
+    a, b = (safetensors(tmp_path / f"{name}.safetensors", {f"layers.{k}.attn.{part}_proj.weight": floats(k + at, 1e-7, 3) for k in range(12) for part in "qk"})
+            for name, at in (("a", 0), ("b", 1)))
+    for words, status, rows in ((["diff", a, b], 1, 24), (["stats", a], 0, 24), (["ls", "-l", a], 0, 24), (["ls", "collection"], 1, 5)):
+        lines = [ESCAPE.sub("", line) for line in at(command, *words, status=status, columns=80, err=False)]
+        found = [name for line in lines[2:] if not line.startswith("(") and (name := line[:line.find("  ")])]
+        assert len(found) == len(set(found)) == rows, (words, found)
+        assert max(map(width, lines)) <= 80
+        assert words[0] != "diff" or {"change", "distance"} <= set(lines[0].split())
+        assert words[0] != "stats" or {"nans", "min", "max", "mean", "std"} <= set(lines[0].split())
 
 
 def test_columns_that_have_no_room_are_told(command, models):

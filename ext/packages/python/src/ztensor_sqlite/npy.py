@@ -3,7 +3,6 @@ import json
 import os
 import stat
 import sys
-import tempfile
 
 from ._connection import entry_points
 from ._native import Native, source_value
@@ -112,15 +111,13 @@ def _is_no_file(path):
 
 
 def _replace(path, head, parts):
-    handle, unfinished = tempfile.mkstemp(dir=os.path.dirname(path) or os.curdir, prefix=".ztensor-", suffix=".npy")
-    try:
-        with os.fdopen(handle, "wb") as file:
+    from . import removal
+
+    with removal.unfinished(os.path.dirname(path) or os.curdir, ".npy") as unfinished:
+        with open(unfinished, "wb") as file:
             _fill(file, head, parts)
         os.chmod(unfinished, 0o666 & ~_umask())
         os.replace(unfinished, path)
-    except BaseException:
-        os.unlink(unfinished)
-        raise
 
 
 def _fill(file, head, parts):

@@ -7,7 +7,7 @@ import time
 
 # Kinds of columns besides text and numbers. They decide the form on a terminal and in JSON
 BYTES, JSON, COUNTS, PATH, MESSAGE, SEVERITY, TEXT = "bytes", "json", "counts", "path", "message", "severity", "text"
-KINDS = {"path": PATH, "object": PATH, "module": PATH, "source": PATH, "catalog": PATH, "error": MESSAGE, "message": MESSAGE, "severity": SEVERITY}
+KINDS = {"path": PATH, "object": PATH, "other_object": PATH, "module": PATH, "source": PATH, "catalog": PATH, "error": MESSAGE, "message": MESSAGE, "severity": SEVERITY}
 # Forms of rows besides a table on a terminal and tab-separated text elsewhere
 AS_JSON, AS_CSV = "json", "csv"
 
@@ -152,8 +152,11 @@ def _show_words(columns, rows):
 
 # ---- Tables on a terminal. Not rich's, which takes longer to import than to read a file
 
-# Columns of a terminal that a text keeps at least: at first, if numbers with fewer digits do not help, and if there are no columns to spare
-LEAST = {PATH: (16, 8, 4), MESSAGE: (32, 16, 8), TEXT: (12, 8, 4), JSON: (12, 8, 4), COUNTS: (12, 8, 4)}
+# Columns of a terminal that a text keeps at least: at first, if numbers with fewer digits do not help, and if there are no columns to spare.
+# Names keep enough to tell rows apart
+LEAST = {PATH: (28, 24, 4), MESSAGE: (32, 16, 8), TEXT: (12, 8, 4), JSON: (12, 8, 4), COUNTS: (12, 8, 4)}
+# Columns that are left out before all others, in this order
+SPARE = ("equal", "max_abs", "cosine", "rmse", "other_shape", "other_type", "l2", "elements", "zeros", "version")
 
 
 def _show_table(columns, rows):
@@ -203,15 +206,15 @@ def _fitted(columns, rows, width):
         if digits == 6:
             digits = 4
             continue
-        last = max((i for i in shown[1:] if columns[i][1] not in (PATH, MESSAGE, SEVERITY)), default=None)
-        if last is None:
+        hideable = [i for i in shown[1:] if columns[i][1] not in (PATH, MESSAGE, SEVERITY)]
+        if not hideable:
             widths = _shrunk(natural, kinds, room, (2,)) or natural
             break
-        hidden.add(last)
-    for line in cells:
-        for k, i in enumerate(shown):
-            if columns[i][1] != MESSAGE:
-                line[k] = _shortened(line[k], widths[k])
+        hidden.add(max(hideable, key=lambda i: (-SPARE.index(columns[i][0]) if columns[i][0] in SPARE else -len(SPARE), i)))
+    for k, i in enumerate(shown):
+        if columns[i][1] != MESSAGE:
+            for line, cell in zip(cells, _shortened([line[k] for line in cells], widths[k])):
+                line[k] = cell
     return cells, widths, hidden
 
 
@@ -241,11 +244,32 @@ def _print_line(line, widths, right, columns, is_head=False):
         print(GAP.join(pad + cell if flush else cell + pad for cell, pad, flush in zip(cells, padded, right)).rstrip())
 
 
-def _shortened(text, width):
-    """The text with `…` in place of its middle, if it is wider. Its end says more than its beginning: it keeps two thirds."""
+# The part of a shortened text that its end keeps. The end says more than the beginning
+ENDS = (2 / 3, 5 / 6, 1 / 2, 1 / 4, 1)
+
+
+def _shortened(texts, width):
+    """Texts with `…` in place of their middles, where they are wider; or of their common beginning, too. The first way is taken that leaves
+    the most texts different."""
+    wide = [text for text in texts if cell_width(text) > width]
+    if not wide:
+        return texts
+    found, most = None, 0
+    for begin in (0, len(os.path.commonprefix(wide))):
+        for share in ENDS:
+            some = [text if cell_width(text) <= width else _cut("…" * (begin > 0) + text[begin:], width, share) for text in texts]
+            count = len(set(some))
+            if count > most:
+                found, most = some, count
+            if count == len(set(texts)):
+                return found
+    return found
+
+
+def _cut(text, width, share):
     if cell_width(text) <= width:
         return text
-    end = (width - 1) * 2 // 3
+    end = int((width - 1) * share)
     return _first(text, width - 1 - end) + "…" + _first(text[::-1], end)[::-1]
 
 

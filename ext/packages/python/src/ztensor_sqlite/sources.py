@@ -2,7 +2,6 @@
 
 Pipes are copied into temporary files, since tensor files are read at any place. Users see the words, and never those files.
 """
-import atexit
 import errno
 import os
 import re
@@ -128,8 +127,7 @@ def _of_stdin(word):
     return _copy(word, stream, "stdin")
 
 
-_copies = {}     # Words and the paths of their copies
-_removers = []   # Processes that live as long as this one
+_copies = {}   # Words and the paths of their copies
 
 
 def _kept(word, path):
@@ -140,36 +138,36 @@ def _kept(word, path):
 
 
 def _copy(word, stream, name):
-    import tempfile
+    from . import removal
 
-    directory = os.path.join(tempfile.gettempdir(), "ztensor-" + os.urandom(16).hex())
-    _remove_at_the_end(directory)
-    os.mkdir(directory, 0o700)
+    place = _temporary(word)
+    directory = os.path.join(place, "ztensor-" + os.urandom(16).hex())
+    removal.at_the_end(directory)
     path = os.path.join(directory, name)
     try:
+        os.mkdir(directory, 0o700)
         with open(path, "wb") as file, Progress(word, unit="bytes", delay=0.5) as bar:
             while part := stream.read(CHUNK):
                 file.write(part)
                 bar.advance(len(part))
     except OSError as error:
-        more = f" in {tempfile.gettempdir()}, where pipes are copied to; TMPDIR names another directory" if error.errno == errno.ENOSPC else ""
+        more = f" in {place}, where pipes are copied to; TMPDIR names another directory" if error.errno == errno.ENOSPC else ""
         raise Trouble(f"{word}: {error.strerror}{more}") from None
     renamed[path] = word
     renamed[os.path.join(directory, "")] = ""   # Files that a tensor file names beside itself
     return path
 
 
-def _remove_at_the_end(directory):
-    """Let a directory, which is made afterwards, be removed when this process has ended, even by a signal that no process can handle."""
-    import shutil
-
-    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+def _temporary(word):
+    """The directory for copies. Python's tempfile tries each out by a file, which stays there if the command is killed at that moment."""
+    for place in (*map(os.environ.get, ("TMPDIR", "TEMP", "TMP")), "/tmp", "/var/tmp"):
+        if place and os.path.isdir(place) and os.access(place, os.W_OK | os.X_OK):
+            return os.path.abspath(place)
     if os.name == "posix":
-        import subprocess
+        raise Trouble(f"{word}: there is no directory that a pipe can be copied to; TMPDIR names one")
+    import tempfile
 
-        # The shell reads from a pipe that only this process can write to: it gets the end of the file when this process has ended
-        _removers.append(subprocess.Popen(["/bin/sh", "-c", 'trap "" INT TERM HUP; read -r _; rm -rf -- "$0"', directory], stdin=subprocess.PIPE,
-                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True))
+    return tempfile.gettempdir()
 
 
 def is_url(source):

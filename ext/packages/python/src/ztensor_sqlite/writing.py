@@ -5,9 +5,8 @@ import json
 import math
 import os
 import stat
-import tempfile
 
-from . import naming
+from . import naming, removal
 from .dtypes import LOGICAL
 from .session import Trouble, quote
 
@@ -207,9 +206,7 @@ def migrate(session, path, align=None):
     before. Its permissions stay; its other hard links keep the old bytes."""
     target = os.path.realpath(path)
     before = os.stat(target)
-    handle, copy = tempfile.mkstemp(dir=os.path.dirname(target), prefix=f".{os.path.basename(target)}.", suffix=".zt")
-    os.close(handle)
-    try:
+    with removal.unfinished(os.path.dirname(target), ".zt") as copy:
         with writer(session, copy, _new(align)):
             _copies(session, path)
             session.run("COMMIT")
@@ -219,9 +216,6 @@ def migrate(session, path, align=None):
         if (now.st_ino, now.st_size, now.st_mtime_ns) != (before.st_ino, before.st_size, before.st_mtime_ns):
             raise Trouble(f"{path}: it has changed meanwhile, and was left as it is")
         os.replace(copy, target)
-    except BaseException:
-        os.unlink(copy)
-        raise
 
 
 def _compare(session, path, copy):

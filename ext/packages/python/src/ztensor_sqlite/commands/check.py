@@ -20,7 +20,7 @@ def command(sources, full, values, notes, view):
 
     Findings about whole models come first: missing files, tensors that are in another file, a wrong total_size. With --values, NaN is
     an error, and infinities and matrices of zeros are warnings. A tensor without values, such as text, is a note, not a finding:
-    nothing is wrong with it. --name and --dtype leave findings that concern whole files.
+    nothing is wrong with it. --name and --dtype leave findings that concern whole files, and those of files that cannot be read.
     """
     source = Source(*sources)
     session = view.session()
@@ -73,16 +73,16 @@ def _findings(session, found, indexes, files, full, values, view):
             yield row
     level = "full" if full else "quick"
     yield from session.rows(f"SELECT path, object, component, severity, rule, message FROM zt_check({quote(files)}, {quote(level)}) AS c"
-                            f" WHERE {_selected(view)}")
+                            f" WHERE {_selected(view, files)}")
     if values:
         yield from findings.of_values(session, files, view.condition("o.object"))
 
 
-def _selected(view):
-    """SQL that is true for the selected findings in the rows c of zt_check."""
+def _selected(view, files):
+    """SQL that is true for the selected findings in the rows c of zt_check. A file that cannot be read may have any tensor."""
     if not view.is_selective:
         return "1"
     wanted = view.names("c.object")
     if view.dtype is not None:
         wanted += f" AND EXISTS (SELECT 1 FROM zt_objects(c.path, 'skip') AS o WHERE o.object = c.object AND {view.condition('o.object')})"
-    return f"(c.object IS NULL OR {wanted})"
+    return f"(c.object IS NULL OR {wanted} OR c.severity = 'error' AND c.path IN (SELECT path FROM zt_files({quote(files)}) WHERE error IS NOT NULL))"
