@@ -102,7 +102,7 @@ static size_t partition_put_signed(int64_t i, uint8_t *out){
 
 /* Append the key of a slice to the records. */
 static int partition_put_key(const partition_of *o, const partition_extent *extents){
-  static const uint8_t begin[1] = { 0 }, end[2] = { 0, 1 };   /* A name (TB2) has nothing to escape */
+  static const uint8_t begin[1] = { 0 }, end[2] = { 0, 1 };   /* A name (TB2) needs no escape */
   const uint8_t rank[2] = { 1, (uint8_t)o->entry->rank };
   uint8_t number[PARTITION_SIGNED];
   if( partition_put(o->s, begin, sizeof(begin), o->b->err)
