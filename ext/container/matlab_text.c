@@ -93,10 +93,10 @@ static bool matlab_put_units(const uint32_t *units, size_t n, size_t step, zt_cb
 ** no text. */
 static bool matlab_put_rows(zt_matlab_scan *s, const zt_matlab_head *m, const uint32_t *units,
                             size_t n){
-  const uint64_t rows = m->shaped && m->rank && m->shape[0]>1 ? m->shape[0] : 1;
+  const uint64_t rows = m->shaped && m->shape[0]>1 ? m->shape[0] : 1;
   const size_t begun = s->values.n;
   zt_cbor_out text = { .err = s->err };
-  bool ok = rows==1 || (m->count==n && n%rows==0);
+  bool ok = rows==1 || m->count==n;   /* Whose divisor is rows */
   if( rows>1 && ok ) zt_cbor_put_head(&s->values, ZT_CBOR_ARRAY, n ? rows : 0);
   for(uint64_t row=0; ok && !s->err->rc && row<rows && (rows==1 || n); row++){
     ok = matlab_put_units(units+row, n/(size_t)rows, (size_t)rows, &text);

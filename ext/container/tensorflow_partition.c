@@ -102,18 +102,13 @@ static size_t partition_put_signed(int64_t i, uint8_t *out){
 
 /* Append the key of a slice to the records. */
 static int partition_put_key(const partition_of *o, const partition_extent *extents){
-  static const uint8_t zero[2] = { 0, 0xFF }, ones[2] = { 0xFF, 0 }, end[2] = { 0, 1 };
+  static const uint8_t begin[1] = { 0 }, end[2] = { 0, 1 };   /* A name (TB2) needs no escape */
   const uint8_t rank[2] = { 1, (uint8_t)o->entry->rank };
   uint8_t number[PARTITION_SIGNED];
-  partition_put(o->s, zero, 1, o->b->err);
-  for(size_t i=0; i<o->name.n && !o->b->err->rc; i++){
-    const uint8_t byte = o->name.p[i];
-    partition_put(o->s, byte==0 ? zero : byte==0xFF ? ones : &byte, byte==0 || byte==0xFF ? 2 : 1,
-               o->b->err);
-  }
-  if( !o->b->err->rc && partition_put(o->s, end, 2, o->b->err)==SQLITE_OK ){
-    partition_put(o->s, rank, 2, o->b->err);
-  }
+  if( partition_put(o->s, begin, sizeof(begin), o->b->err)
+   || partition_put(o->s, o->name.p, o->name.n, o->b->err)
+   || partition_put(o->s, end, sizeof(end), o->b->err) ) return o->b->err->rc;
+  partition_put(o->s, rank, sizeof(rank), o->b->err);
   for(uint32_t d=0; d<o->entry->rank && !o->b->err->rc; d++){
     const size_t n = partition_put_signed(extents[d].start, number);
     if( partition_put(o->s, number, n, o->b->err) ) break;
@@ -182,7 +177,7 @@ static int partition_put_role(const partition_of *o, const partition_extent *ext
 /* Returns whether the slice's own entry has the variable's type, and the shape of its place. */
 static bool partition_fits(const partition_of *o, const zt_tensorflow_entry *e,
                            const uint64_t *box){
-  if( e->type!=o->entry->type || !e->ranked || e->rank!=o->entry->rank || e->slices ) return false;
+  if( e->type!=o->entry->type || e->rank!=o->entry->rank || e->slices ) return false;
   for(uint32_t d=0; d<e->rank; d++) if( (uint64_t)e->shape[d]!=box[2*d+1] ) return false;
   return true;
 }
@@ -354,7 +349,7 @@ static void partition_check_cover(partition_of *o){
 
 static bool partition_has_shape(const zt_tensorflow_entry *e){
   for(uint32_t d=0; d<e->rank; d++) if( e->shape[d]<=0 ) return false;
-  return e->ranked && e->rank>0;
+  return e->rank>0;
 }
 
 int zt_tensorflow_slices_add(zt_tensorflow_slices *s, zt_builder *b, zt_span name, zt_span value,

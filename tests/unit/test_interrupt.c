@@ -3,6 +3,7 @@
 */
 #include "archive.h"
 
+#include <zlib.h>
 #include "container/container.h"
 #include "core/keys.h"
 #include "test.h"
@@ -175,6 +176,47 @@ TEST(test_blobs_of_zt2){
     put_key_text(&manifest, "layout", "dense");
   }
   check_open(zt2_file(manifest, 12288, 0), "blobs");
+}
+
+static void put_matlab(blob *b, uint32_t type, uint32_t n, const char *data){
+  put_le32(b, type);
+  put_le32(b, n);
+  if( data ) put(b, data, n);
+  else put_repeated(b, 0, n);
+}
+
+/* A complex matrix of MATLAB of 2 x n bytes that are 0, compressed: whoever looks for the imaginary part decodes the real one. */
+static blob matlab_of(uint32_t n){
+  blob b = { 0 }, file = { 0 };
+  uLongf size;
+  put_le32(&b, 14);
+  put_le32(&b, 3*16+2*(8+n));
+  put_matlab(&b, 6, 8, "\x08\x08\0\0\0\0\0\0");
+  put_matlab(&b, 5, 8, NULL);
+  b.p[b.n-8] = 1;
+  for(int i=0; i<4; i++) b.p[b.n-4+i] = (uint8_t)(n>>8*i);
+  put_matlab(&b, 1, 8, "variable");
+  put_matlab(&b, 1, n, NULL);
+  put_matlab(&b, 1, n, NULL);
+  put(&file, "MATLAB 5.0", 10);
+  put_repeated(&file, ' ', 106);
+  put_repeated(&file, 0, 8);
+  put(&file, "\0\1IM", 4);
+  size = compressBound(b.n);
+  put_le32(&file, 15);
+  put_le32(&file, 0);
+  put_repeated(&file, 0, size);
+  assert_int_equal(compress(file.p+136, &size, b.p, b.n), Z_OK);
+  for(int i=0; i<4; i++) file.p[132+i] = (uint8_t)(size>>8*i);
+  file.n = 136+size;
+  free(b.p);
+  return seal(&file);
+}
+
+/* Each 4 MiB that are decoded ask once, though the file is small. */
+TEST(test_decoded_bytes_of_matlab){
+  const int little = check_open(matlab_of(1<<20), "1 MiB"), much = check_open(matlab_of(13<<20), "13 MiB");
+  check( much==little+3, "asked %d and %d times", little, much );
 }
 
 static blob safetensors_of(blob *header, size_t data){

@@ -172,7 +172,11 @@ def golden4(big):
         components = [{"name": "coords", "dtype": "u64", "type": None, "encoding": "matlab.triplets", "byte_order": "little", "offset": at, "length": len(there),
                        "decoded_length": len(coords), "stored_sha256": sha256(there), "decoded_sha256": sha256(coords)}]
         for i, part in enumerate([values, imag] if imag else [values]):
-            components.append(component4(raw, at + (2 + i) * (n + 1) * width, ("real", "imag")[i] if imag else "values", cls, part, big))
+            component = component4(raw, at + (2 + i) * (n + 1) * width, ("real", "imag")[i] if imag else "values", cls, part, big)
+            if cls != DOUBLE:
+                data = struct.pack(f"<{n}d", *part)
+                component |= {"dtype": "f64", "encoding": f"matlab.{CLASSES[cls][0]}", "byte_order": "little", "decoded_length": len(data), "decoded_sha256": sha256(data)}
+            components.append(component)
         cells = {(int(i) - 1, int(k) - 1): at for at, (i, k) in enumerate(zip(rows, columns))}
         objects.append(object4(variable, shape, components, "f64", "complex128" if imag else None, dense_of(shape, cells, values, imag), "sparse", "sparse_coo"))
 
@@ -191,6 +195,8 @@ def golden4(big):
     sparse("s", (3, 4), [1, 3, 2], [1, 2, 4], [1.5, 2.5, -3.5])
     sparse("sparse_complex", (2, 2), [2, 1], [1, 2], [1.0, 2.0], [3.0, -4.0])
     sparse("sparse_none", (3, 2), [], [], [])
+    for cls in (SINGLE, INT32, INT16, UINT16, UINT8):
+        sparse(f"sparse_of_{CLASSES[cls][0]}", (3, 2), [1, 3], [2, 1], [2, 7], cls=cls)
     path = HERE / "golden" / f"{name}.mat"
     path.write_bytes(raw)
     expected = {"file": f"matlab/{name}.mat", "container": "matlab", "written_by": "write_matlab.py", "exercises": "level 4: numbers of each type, texts, sparse matrices of triplets",
@@ -221,6 +227,11 @@ def cases4():
     for name, rows, columns, what in (("0", [0, 1], [1, 2], "row 0"), ("negative", [1, -2], [1, 2], "row -2"), ("half", [1, 2], [1.5, 2], "column 1.5"), ("nan", [1, 2], [1, math.nan], "a column that is no number"),
                                       ("inf", [math.inf, 2], [1, 2], "a row that is infinite")):
         yield f"4-row-{name}", b + triplets4("w", (2, 2), rows, columns, [1.0, 2.0]), "lists_but_no_bytes", "ML13", "matlab-triplets", fault, what, {"object": "w", "component": "coords", "length": 40, "decoded_length": 32}
+    yield "4-row-negative-int32", b + triplets4("w", (2, 2), [1, -2], [1, 2], [1, 2], cls=INT32), "lists_but_no_bytes", "ML13", "matlab-triplets", fault, "row -2 of 32 bits", \
+        {"object": "w", "component": "coords", "length": 20, "decoded_length": 32}
+    yield "4-shape-2-31", b + triplets4("w", (2, 2**31), [1, 1], [1, 2], [1.0, 2.0]), "lists_but_no_dense", "L1", "unknown-format", \
+        "it has a negative dimension, more than 64 of them, or more than 2^64 elements", "2^31 columns", {"object": "w"}
+    yield "4-name-2-31", b + w[:16] + struct.pack("<I", 2**31) + b"w\0", *types, f"byte {at}: no header of a matrix of a known type", "a name of 2^31 bytes"
     yield "4-row-3", b + triplets4("w", (2, 2), [1, 3], [1, 2], [1.0, 2.0]), "lists_but_no_dense", "K2", "index-range", None, "a row beyond the last one", {"object": "w"}
     yield "4-shape-half", b + triplets4("w", (1.5, 2), [1, 1], [1, 2], [1.0, 2.0]), "lists_but_no_dense", "L1", "unknown-format", \
         "it has a negative dimension, more than 64 of them, or more than 2^64 elements", "one and a half rows", {"object": "w"}
@@ -315,6 +326,7 @@ def write_golden():
         golden4(big)
     write_golden_sparse()
     write_golden_values()
+    write_golden_edges()
 
 
 def write_golden_sparse():
@@ -363,6 +375,25 @@ def write_golden_values():
     g.makers.append(lambda raw: empty(raw, "", len(raw) - 2 * len(g.elements[-1])))
     for name in ("twice", "twice#2"):
         array(g, name)
+    g.write()
+
+
+def write_golden_edges():
+    """Texts that are long or no text at their end, and names and dimensions of the types that are seldom used."""
+    w = Writer()
+    g = Golden("hand_edges", "a long text, characters of four bytes, broken surrogate pairs, unsigned dimensions, names that are UTF-8 and have no end")
+
+    def text(name, shape, type, data, value):
+        g.add(w.matrix(CHAR, shape, w.element(type, data), name=name), **{name: value})
+
+    text("long", (1, 3000), U8, b"ab\xe9" * 1000, "ab\u00e9" * 1000)
+    text("utf8_of_4", (1, 1), UTF8, "\U0001f40d".encode(), "\U0001f40d")
+    text("letter_behind_half", (1, 2), UTF16, b"\x3d\xd8A\0", {"$bytes": "3dd84100"})
+    text("private_behind_half", (1, 2), UTF16, b"\x3d\xd8\0\xe0", {"$bytes": "3dd800e0"})
+    text("beyond_unicode", (1, 1), UTF32, b"\0\0\x11\0", {"$bytes": "00001100"})
+    g.add(w.element(MATRIX, w.numbers(U32, (CHAR, 0)) + w.numbers(U32, (1, 2)) + w.element(UTF8, b"unsigned") + w.element(UTF8, b"ok")), unsigned="ok")
+    g.add(w.matrix(STRUCT, (1, 1), w.numbers(I32, (2,)) + w.element(UTF8, b"aabb"), *(w.matrix(CHAR, (1, 1), w.element(UTF8, z)) for z in (b"x", b"y")), name="record"),
+          **{"record.aa": "x", "record.bb": "y"})
     g.write()
 
 
@@ -419,7 +450,25 @@ def cases():
         f"byte {data + 16}: an element of 5 bytes within its head, which has room for 4", "5 bytes in a short element"
     yield "no-dims", file(w.element(MATRIX, w.numbers(U32, (SINGLE, 0)))), *element, f"byte {data + 16}: no element has room here", "a matrix of flags alone"
     yield "cell-past-end", of_w(w.element(MATRIX, b[8:], len(b)), cls=CELL, shape=(1, 1)), *element, f"byte {data + 40}: an element of {len(b)} bytes goes beyond byte {data + 40 + len(b)}, the end of what it is in", "a cell that goes beyond its array"
+    beyond = 2**31
+    indices, starts = w.numbers(I32, (0, 1)), w.numbers(I32, (0, 1, 2))
+    for name, cls, flags, parts, what in (
+            ("numbers", SINGLE, 0, (), "numbers"), ("real", SINGLE, COMPLEX, (), "real parts"), ("imag", SINGLE, COMPLEX, (four,), "imaginary parts"),
+            ("sparse-rows", SPARSE, 0, (), "rows"), ("sparse-columns", SPARSE, 0, (indices,), "columns' starts"), ("sparse-values", SPARSE, 0, (indices, starts), "values"),
+            ("sparse-imag", SPARSE, COMPLEX, (indices, starts, w.numbers(F64, (1, 2))), "imaginary parts"), ("text", CHAR, 0, (), "a text")):
+        before = data + 40 + len(b"".join(parts))
+        yield f"{name}-2-31", of_w(*parts, w.element(I16, bytes(8), beyond), cls=cls, flags=flags), *element, \
+            f"byte {before}: an element of {beyond} bytes goes beyond byte {before + 16}, the end of what it is in", f"{what} of 2 GiB"
+    for name, cls, parts, what in (("struct-empty", STRUCT, (), "a struct without the length of names"), ("struct-no-names", STRUCT, (w.numbers(I32, (8,)),), "a struct without names"),
+                                   ("object-no-class", OBJECT, (), "an object without a class"), ("object-no-names", OBJECT, (w.element(I8, b"kind"),), "an object of a class alone")):
+        yield name, of_w(*parts, cls=cls, shape=(1, 1)), *element, f"byte {data + 40 + len(b''.join(parts))}: no element has room here", what
+    for name, parts, what in (("opaque-no-system", (), "an opaque value of a name alone"), ("opaque-no-class", (w.element(I8, b"MCOS"),), "an opaque value without a class")):
+        yield name, file(w.element(MATRIX, w.numbers(U32, (OPAQUE, 0)) + w.element(I8, b"w") + b"".join(parts))), *element, \
+            f"byte {data + 24 + 8 * len(parts)}: no element has room here", what
     types = "open_error", "ML3", "matlab-type"
+    yield "data-compressed", of_w(w.packed(b)), *types, f"byte {data + 48}: an element of type 15 and {len(w.packed(b)) - 8} bytes in the place of numbers", "a compressed element in the place of numbers"
+    yield "dims-of-6", file(w.element(MATRIX, w.numbers(U32, (SINGLE, 0)) + w.element(I32, bytes(6)))), *types, f"byte {data + 24}: an element of type 5 and 6 bytes in the place of the dimensions", "a dimension and a half"
+    yield "field-length-of-8", of_w(w.numbers(I32, (4, 0)), cls=STRUCT, shape=(1, 1)), *types, f"byte {data + 48}: an element of type 5 and 8 bytes in the place of the length of fields' names", "two lengths of names"
     yield "no-variable", file(w.numbers(F64, (1,))), *types, f"byte {data}: an element of type 9 and 8 bytes in the place of a variable", "numbers without a matrix"
     yield "flags-type", file(w.element(MATRIX, w.numbers(I32, (SINGLE, 0)))), *types, f"byte {data + 8}: an element of type 5 and 8 bytes in the place of the flags of a matrix", "flags of another type"
     yield "flags-size", file(w.element(MATRIX, w.numbers(U32, (SINGLE, 0, 0)))), *types, f"byte {data + 8}: an element of type 6 and 12 bytes in the place of the flags of a matrix", "three flags"
@@ -446,6 +495,7 @@ def cases():
     noted = "ok", "ML14", "matlab-class"
     yield "ok-class-99", of_w(four, cls=99), *noted, "'w' is of an unknown class", "a matrix of class 99"
     yield "ok-text-of-numbers", of_w(w.numbers(F64, (65,)), cls=CHAR, shape=(1, 1)), *noted, "'w' has a text that is none", "a text of doubles"
+    yield "ok-text-halves", of_w(w.element(UTF16, b"a\0b"), cls=CHAR, shape=(1, 2)), *noted, "'w' has a text that is none", "a character and a half"
     yield "ok-text-negative", of_w(w.element(U8, b"text"), cls=CHAR, shape=(1, -4)), *noted, "'w' has a text shorter than its dimensions", "-4 characters"
     yield "ok-text-short", of_w(w.element(U8, b"text"), cls=CHAR, shape=(1, 5)), *noted, "'w' has a text shorter than its dimensions", "4 characters of 5"
     for name, whole, what in (("text", text, "a text"), ("struct", record, "a struct with an array"), ("function", function, "a function")):
@@ -468,6 +518,7 @@ def cases():
     lengths = "open_error", "ML8", "matlab-fields"
     yield "field-length-max", of_w(w.numbers(I32, (2**31 - 1,)), w.element(I8, b"ab"), cls=STRUCT, shape=(1, 1)), *lengths, f"byte {data + 56}: fields' names of {2**31 - 1} bytes each are 2 bytes", "names of 2 GiB"
     yield "field-length-0", of_w(w.numbers(I32, (0,)), w.element(I8, b"ab"), cls=STRUCT, shape=(1, 1)), *lengths, f"byte {data + 56}: fields' names of 0 bytes each are 2 bytes", "names without a byte"
+    yield "field-length-negative", of_w(w.numbers(I32, (-1,)), w.element(I8, b"ab"), cls=STRUCT, shape=(1, 1)), *lengths, f"byte {data + 56}: fields' names of {2**32 - 1} bytes each are 2 bytes", "names of -1 bytes"
     yield "field-length-3", of_w(w.numbers(I32, (3,)), w.element(I8, b"abcd"), cls=STRUCT, shape=(1, 1)), *lengths, f"byte {data + 56}: fields' names of 3 bytes each are 4 bytes", "a name and a third"
     many = w.matrix(CELL, (1, 30000), *[w.matrix(CELL, (0, 0))] * 30000, name="w" * 80)
     yield "size", file(w.packed(many)), "open_error", "ML9", "matlab-size", f"its paths, texts and arrays take more than {(1 << 20) + 32 * len(file(w.packed(many)))} bytes", "3 MB of paths in a few KB"
@@ -492,9 +543,14 @@ def cases():
             ("sparse-starts-less", (indices, w.numbers(I32, (0, 2)), values), "P2", "indptr", "indptr of 2 columns has 2 entries", "a column without a start"),
             ("sparse-row-out", (w.numbers(I32, (0, 2)), w.numbers(I32, (0, 1, 2)), values), "P4", "index-range", None, "row 2 of 2"),
             ("sparse-rows-less", (w.numbers(I32, (0,)), w.numbers(I32, (0, 1, 2)), values), "P3", "sparse-length", "there are 1 indices and 2 values", "an index for two values"),
+            ("sparse-starts-single", (indices, w.numbers(F32, (0, 1, 2)), values), "P5", "index-type", "indices and indptr are integers, not i32 and f32", "starts of columns that are floats"),
+            ("sparse-starts-none", (indices, w.element(I32, b""), values), "P2", "indptr", "indptr of 2 columns has 0 entries", "no start of a column"),
             ("sparse-of-doubles", (w.numbers(F64, (0, 1)), w.numbers(I32, (0, 1, 2)), values), "P5", "index-type", "indices and indptr are integers, not f64 and i32", "indices that are doubles"),
             ("sparse-no-parts", (), "P5", "index-type", "indices and indptr are integers, not f64 and f64", "a sparse matrix without parts")):
         yield name, of_w(*parts, cls=SPARSE), "lists_but_no_dense", number, finding, text, what, {"object": "w"}
+    for role, parts in (("indices", (w.element(99, bytes(16)), starts, values)), ("values", (indices, starts, w.element(99, bytes(16))))):
+        yield f"sparse-{role}-99", of_w(*parts, cls=SPARSE), "lists_but_no_bytes", "E1", "unknown-encoding", "encoding 'matlab.unknown' is not known", f"{role} of type 99", \
+            {"object": "w", "component": role, "length": 16}
     yield "sparse-rank-3", of_w(indices, w.numbers(I32, (0, 1, 2)), values, cls=SPARSE, shape=(2, 2, 1)), "lists_but_no_dense", "P1", "sparse-shape", "matlab.sparse has two dimensions, not 3", "three dimensions", {"object": "w"}
     yield "ok-text-of-octave", w.file(b, text=b"Octave's own text"), "ok", None, None, None, "a header of another program"
     yield "ok-nothing", w.file(), "ok", None, None, None, "no variable"

@@ -214,6 +214,10 @@ def cases():
             ("twice", sliced((0, 2), (0, 2), (2, 2)), "its slices overlap", "a slice that is listed twice"),
             ("many-times", sliced(*[(0, 2)] * 9), "its slices overlap", "a slice that is listed nine times"),
             ("corner", sliced(*(corner := (((0, 1), (0, 2)), ((1, 1), (1, 1)))), stored=corner, of=(2, 2)), "its slices do not have all of its elements", "one corner is missing"),
+            ("begin", sliced((1, 3), stored=((1, 3),)), "its slices do not have all of its elements", "the first element is missing"),
+            ("other-rank", sliced(*whole, part=entry(F32, [2, 1], 0, 8)), "a slice has another type, or another shape than its place", "slices of two dimensions"),
+            ("no-rank", sliced(*whole, part=tables.number(1, F32) + tables.message(2, tables.number(3, 1)) + tables.number(5, 8)), "a slice has another type, or another shape than its place", "slices of an unknown rank"),
+            ("start-and-all", sliced((0, 2), (2, -1)), place, "a slice of all from 2 on"),
             ("absent", sliced((0, 1), (1, 3)), "a slice is not in the index", "slices other than those that are stored"),
             ("beyond", sliced((0, 2), (2, 3)), place, "a slice beyond the end"),
             ("far", sliced((0, 2), (2**63 - 1, 2)), place, "a slice at 2^63 - 1"),
@@ -232,6 +236,37 @@ def cases():
         yield f"slices-{name}", raw, *(broken, "TB6", "tensorflow-slices", text), what, {"object": "w", "external": False, "data": None}
     yield "slices-size", sliced(*whole, part=entry(F32, [2], 0, 4)), *(broken, "D1", "length", "2 elements of f32 are 8 bytes, and it has 4"), "slices of 4 bytes in place of 8", {"object": "w", "component": "0,2"}
     yield "slices-cut", table([(b"", header()), (tables.slice_key("w", [(0, 4)]), b"\x08" + b"\xff" * 10 + b"\1"), (b"w", entry(F32, [4], 0, 0, slices=[((0, 4),)]))]), "open_error", *("PB1", "protobuf-varint", "byte 1: a varint of more than 64 bits"), "the entry of a slice has a number of more than 64 bits"
+    yield "slices-of-no-rank", sliced(((0, 1),), stored=(), w=tables.number(1, F32) + tables.message(2, tables.number(3, 1)) + tables.message(7, b"")), *(broken, "L1", "unknown-format", unknown), "a slice of an unknown rank", \
+        {"object": "w", "external": False, "data": None}
+    ends = "goes beyond the message that it is in"
+    unusual = b"".join(tables.message(7, tables.number(5, 1) + tables.message(2, b"x") + tables.message(1, tables.number(1, start) + tables.message(5, b"y") + tables.number(2, 2) + tables.number(9, 1))) for start in (0, 2))
+    yield "ok-slices-unknown-fields", sliced(*whole, w=entry(F32, [4], 0, 0) + unusual), *("ok", None, None, None), "unknown fields in slices", {"object": "w"}
+    yield "slices-extent-cut", sliced(*whole, w=entry(F32, [4], 0, 0) + tables.message(7, tables.message(1, b"\x08"))), *("open_error", "PB3", "protobuf-length", f"byte 13: a field {ends}"), "a slice that is cut in a number", \
+        {"object": "w"}
+    parts = ((0, 1 << 49), (1 << 49, (1 << 60) - (1 << 49)))
+    for name, of, listed in (("2-60", 1 << 60, parts), ("2-63", 2**63 - 1, ((0, 2**63 - 1),))):
+        stored = [(tables.slice_key("w", [e]), entry(4, [e[1]], 0, e[1])) for e in listed[:-1]] + [(tables.slice_key("w", [listed[-1]]), entry(5, [listed[-1][1]], 0, 0))]
+        raw = table([(b"", header()), *sorted(stored), (b"w", entry(4, [of], 0, 0, slices=[(e,) for e in listed]))])
+        yield f"slices-of-{name}", raw, *(broken, "TB6", "tensorflow-slices", "a slice has another type, or another shape than its place"), f"slices of {name.replace('-', '^')} bytes, the last of another type", \
+            {"object": "w", "external": False, "data": None}
+    for name, number, finding, text, part in (("shard", "TB5", "tensorflow-shard", "the number of its file of data is negative, or not below the number of files", entry(F32, [2], 0, 8, shard=-1)),
+                                              ("offset", "TB4", "tensorflow-range", "its offset or its size is negative", entry(F32, [2], -8, 8))):
+        stored = [(tables.slice_key("w", [whole[0]]), part), (tables.slice_key("w", [whole[1]]), entry(F32, [2], 8, 8))]
+        yield f"slices-{name}-negative", table([(b"", header()), *stored, (b"w", entry(F32, [4], 0, 0, slices=[(e,) for e in whole]))]), *("lists_but_no_bytes", number, finding, text), f"a slice whose {name} is negative", {"object": "w", "component": "0,2"}
+    dim = tables.message(2, tables.message(2, tables.message(2, b"name") + tables.number(1, 4)))
+    crc = tables.varint(6 << 3 | 5) + struct.pack("<I", tables.masked(tables.crc32c(ONES)))
+    for name, more, what in (("dimension-named", dim, "a dimension with a name"), ("dimension-named-behind", tables.message(2, tables.message(2, tables.number(1, 4) + tables.message(2, b"name"))), "a dimension with a name behind its size"),
+                             ("shape-ranked", tables.message(2, tables.number(3, 0) + b"\x18\0" + tables.shape_of([4]) + tables.number(9, 1)), "a shape that says that its rank is known"),
+                             ("field-9", tables.number(9, 7) + tables.message(2, tables.shape_of([4])), "an unknown number")):
+        yield f"ok-{name}", index(w=tables.number(1, F32) + more + tables.number(5, 16) + crc), *("ok", None, None, None), what, {"object": "w"}
+    yield "digest-dimension-named", index(w=tables.number(1, F32) + dim + tables.number(5, 16) + crc[:1] + bytes(4)), *("digest_mismatch", "W8", "digest-mismatch", None), "a dimension with a name, and another checksum", \
+        {"object": "w", "component": "data"}
+    for name, w, number, finding, text, what in (
+            ("number-missing", b"\x08", "PB3", "protobuf-length", f"byte 1: a field {ends}", "a type without its number"), ("number-cut", b"\x08\x80", "PB3", "protobuf-length", f"byte 1: a varint {ends}", "a type that is cut"),
+            ("shape-missing", b"\x12", "PB3", "protobuf-length", f"byte 1: a field {ends}", "a shape without its length"), ("shape-cut", b"\x12\x7f", "PB3", "protobuf-length", f"byte 1: a field {ends}", "a shape that is cut"),
+            ("dimension-cut", b"\x12\2\x12\x7f", "PB3", "protobuf-length", f"byte 3: a field {ends}", "a dimension that is cut"),
+            ("size-cut", b"\x12\3\x12\1\x08", "PB3", "protobuf-length", f"byte 5: a field {ends}", "a dimension without its size"), ("crc-cut", b"\x35\0\0", "PB3", "protobuf-length", f"byte 1: a number {ends}", "a checksum of two bytes")):
+        yield f"entry-{name}", index(w=w), *("open_error", number, finding, text), what, {"object": "w"}
     yield "endianness-2", table([(b"", header(endianness=2)), (b"w", values()[2])]), *("lists_but_no_dense", "L8", "byte-order", "byte order 'unknown' is not known"), "endianness 2", {"object": "w", "data": ONES}
     yield "ok-no-digest", index(w=entry(F32, [4], 0, 16)), *("ok", None, None, None), "no checksum", {"object": "w"}
     yield "ok-fields-twice", index(w=b"\x08\x02" + entry(F32, [2], 0, 4) + tables.message(2, tables.shape_of([2])) + tables.number(5, 16) + b"\x52\x01x"), *("ok", None, None, None), "fields that stand twice, and an unknown one", {"object": "w"}
