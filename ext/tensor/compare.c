@@ -313,9 +313,11 @@ static void compare_take_block(compare_state *s, const void *p, const void *q,
   const void *of[2] = { p, q };
   bool narrow = s->wide->width==sizeof(float);
   compare_sums sums = { 0 };
+  bool exact;
   if( narrow ) compare_f32(p, q, n, &sums);
   else compare_f64(p, q, n, &sums);
-  if( s->whole && !(sums.one<COMPARE_WHOLE && sums.other<COMPARE_WHOLE) ){
+  exact = sums.one<COMPARE_WHOLE && sums.other<COMPARE_WHOLE;
+  if( s->whole && !exact ){
     compare_take_whole(s, elements, n);
     return;
   }

@@ -269,6 +269,46 @@ TEST(test_the_query_of_a_url_is_not_shown){
   }
 }
 
+/* Nor is the user of a web server's URL, who may be one; in other URLs and paths, @ is an ordinary character. */
+TEST(test_the_user_of_a_url_is_not_shown){
+  static const struct { const char *path, *message; } rows[] = {
+    { "https://me:secret@h/m.zt", "ztensor: https://...@h/m.zt: no" }, { "HTTP://secret@h", "ztensor: HTTP://...@h: no" },
+    { "https://a@secret@h/m.zt?key=secret", "ztensor: https://...@h/m.zt?...: no" }, { "https://@h/", "ztensor: https://...@h/: no" },
+    { "https://h/a@b.zt", "ztensor: https://h/a@b.zt: no" }, { "https://h#a@b", "ztensor: https://h#a@b: no" },
+    { "https://h?a@b", "ztensor: https://h?...: no" },
+    { "hf://o/r@main/m.zt", "ztensor: hf://o/r@main/m.zt: no" }, { "s3://b@c/m.zt", "ztensor: s3://b@c/m.zt: no" },
+    { "http/me@h", "ztensor: http/me@h: no" }, { "me@h", "ztensor: me@h: no" },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = { .path = rows[i].path };
+    zt_fail(&err, SQLITE_ERROR, "no");
+    assert_string_equal(err.message, rows[i].message);
+    zt_error_clear(&err);
+  }
+}
+
+TEST(test_kinds){
+  static const struct { int system; const char *kind; } rows[] = {
+    { EACCES, "denied" }, { EPERM, "denied" }, { ENOENT, "missing" }, { ENOTDIR, "missing" }, { ENAMETOOLONG, "missing" },
+    { EIO, "transient" }, { EMFILE, "transient" }, { ESTALE, "transient" }, { 0, "unknown" },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    if( rows[i].system ) zt_fail_os(&err, "open", rows[i].system);
+    else zt_fail(&err, SQLITE_ERROR, "it is a directory");
+    check( strcmp(zt_error_kind(&err), rows[i].kind)==0, "%d: %s", rows[i].system, zt_error_kind(&err) );
+    zt_error_clear(&err);
+  }
+  zt_error err = { .system = ENOENT, .kind = "denied", .rc = SQLITE_ERROR };   /* A server's answer has more weight */
+  assert_string_equal(zt_error_kind(&err), "denied");
+  err = (zt_error){ .rc = SQLITE_ERROR, .changing = true };
+  assert_string_equal(zt_error_kind(&err), "transient");
+  err = (zt_error){ .rc = SQLITE_ERROR, .rule = "S1" };   /* The rule tells its own */
+  assert_null(zt_error_kind(&err));
+  err = (zt_error){ .rc = SQLITE_NOMEM };
+  assert_null(zt_error_kind(&err));
+}
+
 int main(void){
   return run_all("error", NULL, NULL);
 }

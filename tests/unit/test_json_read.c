@@ -373,6 +373,32 @@ TEST(test_equal){
   }
 }
 
+/* Two texts are compared by what they mean, wherever escapes cut either. */
+TEST(test_equal_texts){
+  static const struct { const char *a, *b; bool equal; } rows[] = {
+    { "\"\"", "\"\"", true }, { "\"\"", "\"w\"", false }, { "\"w\"", "\"w\"", true }, { "\"w\"", "\"x\"", false }, { "\"w\"", "\"ww\"", false },
+    { "\"weight\"", "\"we\\u0069ght\"", true }, { "\"weight\"", "\"we\\u0069gh\"", false }, { "\"weighs\"", "\"we\\u0069ght\"", false },
+    { "\"w\\u0065ight\"", "\"wei\\u0067ht\"", true }, { "\"\\u0077\"", "\"\\u0077\"", true }, { "\"\\u0077\"", "\"\\u0078\"", false },
+    { "\"a\\u00e9b\"", "\"a\xC3\xA9" "b\"", true }, { "\"\\u00e9\"", "\"\\u00e8\"", false },
+    { "\"\\ud83d\\ude00\"", "\"\xF0\x9F\x98\x80\"", true }, { "\"\\n\"", "\"\\u000a\"", true }, { "\"\\n\"", "\"\\\\n\"", false },
+    { "\"\\u0000\"", "\"\"", false }, { "\"\\u0000\"", "\"\\u0000\\u0000\"", false },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    blob b[2] = { exact(rows[i].a, strlen(rows[i].a)), exact(rows[i].b, strlen(rows[i].b)) };
+    zt_json_string text[2];
+    for(int k=0; k<2; k++){
+      zt_error err = ZT_ERROR_NONE;
+      zt_json_reader r;
+      zt_json_read_init(&r, "manifest", span_of(b[k]), &err);
+      assert_true(zt_json_read_text(&r, &text[k]));
+    }
+    check( zt_json_strings_equal(text[0], text[1])==rows[i].equal, "%s, %s", rows[i].a, rows[i].b );
+    check( zt_json_strings_equal(text[1], text[0])==rows[i].equal, "%s, %s", rows[i].b, rows[i].a );
+    free(b[0].p);
+    free(b[1].p);
+  }
+}
+
 TEST(test_any_bytes){
   blob b = exact("\"\xFF\xED\xA0\x80\\n\"", 8);
   zt_error err = ZT_ERROR_NONE;

@@ -321,6 +321,48 @@ TEST(test_names_that_are_put_in_another_order){
   }
 }
 
+/* A set of `n` names from at[first] on: without an order ascending, else in one that has no runs. */
+static zt_keys set_of(blob b, const size_t *at, size_t first, size_t n, const size_t *order){
+  zt_keys k = { 0 };
+  for(size_t i=0; i<n; i++) assert_false(add(&k, b, at[first+(order ? order[i] : i)]));
+  return k;
+}
+
+/* A set that ascends takes those of another one over that ascend behind its own, and refuses all others unchanged. */
+TEST(test_a_set_is_appended_to_another){
+  enum { N = 100 };
+  static const struct { const char *what; size_t first, n, other_first, other_n, taken; bool mixed, other_mixed, appended; } rows[] = {
+    { "to nothing", 0, 0, 0, 5, 5, false, false, true },
+    { "directly behind", 0, 5, 5, 9, 9, false, false, true },
+    { "with a gap", 0, 5, 40, 30, 30, false, false, true },
+    { "a part", 0, 5, 5, 9, 3, false, false, true },
+    { "none", 0, 5, 5, 9, 0, false, false, false },
+    { "before", 10, 5, 0, 5, 5, false, false, false },
+    { "with the last name again", 0, 5, 4, 5, 5, false, false, false },
+    { "to what is in no order", 0, 50, 50, 5, 5, true, false, false },
+    { "what is in no order", 0, 5, 5, 50, 50, false, true, false },
+  };
+  size_t at[N], order[50];
+  uint64_t seed = 11;
+  blob b = names(N, NULL, at);
+  shuffle(order, COUNT(order), &seed);
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_keys k = set_of(b, at, rows[i].first, rows[i].n, rows[i].mixed ? order : NULL);
+    zt_keys other = set_of(b, at, rows[i].other_first, rows[i].other_n, rows[i].other_mixed ? order : NULL);
+    size_t n = rows[i].n + (rows[i].appended ? rows[i].taken : 0);
+    check( zt_keys_append(&k, b.p, &other, (uint32_t)rows[i].taken)==rows[i].appended, "%s", rows[i].what );
+    check( k.n==n, "%s: %u names", rows[i].what, (unsigned)k.n );
+    for(size_t j=0; j<n; j++){
+      size_t place = j<rows[i].n ? rows[i].first+(rows[i].mixed ? order[j] : j) : rows[i].other_first+j-rows[i].n;
+      check( k.a[j].at==at[place]+1 && zt_keys_find(&k, b.p, zt_keys_text(&k, b.p, (uint32_t)j))==(int64_t)j, "%s: %zu", rows[i].what, j );
+    }
+    check( zt_keys_find(&k, b.p, ZT_TEXT("layer.000099"))==-1, "%s", rows[i].what );
+    zt_keys_clear(&k);
+    zt_keys_clear(&other);
+  }
+  free(b.p);
+}
+
 /* Names with heads longer than needed are found, too, in both kinds of set. */
 TEST(test_names_with_long_heads){
   for(int descending=0; descending<2; descending++){
