@@ -5,7 +5,7 @@ import click
 
 from .. import dtypes, models, output
 from ..session import Session, Trouble, quote
-from ..sources import Source
+from ..sources import STDIN, Source
 from . import options
 
 FILES = ["path", "container", "version", "tensors", "parameters", ("size", output.BYTES)]
@@ -36,6 +36,8 @@ def command(sources, target, settings, wanted_dtype, view, **wishes):
     """
     from .. import writing
 
+    if target == STDIN:
+        raise Trouble("-: a file is written, and not into a pipe; ./- is a file")
     dtype = wanted_dtype and (dtypes.canonical(wanted_dtype) or _unknown(wanted_dtype))
     if wishes["level"] is not None and not wishes["compress"]:
         raise click.UsageError("--level needs --compress")
