@@ -92,6 +92,11 @@ def modules(*names, **options):
     return [row.module for row in tree([Tensor(name, 1, 4, "f32") for name in names], **options)][1:]
 
 
+def test_a_tensor_without_a_name_is_not_called_as_the_model(command, tmp_path):
+    path = safetensors(tmp_path / "m.safetensors", {"": floats(1), "w": floats(2)})
+    assert [row["module"] for row in command.json("tree", path)] == [str(path), "", "w"]
+
+
 def test_names_of_any_kind():
     assert modules("w") == ["w"]
     assert modules("a/b/c", "a/b/d") == ["a/b"]
