@@ -52,6 +52,8 @@ def test_a_model_without_a_shard_says_so(command):
     out, err = command("tree", parts.MISSING_SHARD, status=1)
     assert "1 of its 3 files is missing: model-00002-of-00003.safetensors" in err
     assert out.splitlines()[1].startswith(parts.MISSING_SHARD + "/model.safetensors.index.json\t1\t26\t")
+    name = command.json("ls", "-t", parts.MISSING_SHARD)[0]["object"]
+    assert "/dev/null: f32[" in command("export", parts.MISSING_SHARD, name, "/dev/null")[1]   # A tensor that is there is written
 
 
 def test_layers_of_other_types_are_not_folded_with_the_rest(command, tmp_path):

@@ -16,7 +16,8 @@ FORMATS = ["ztensor-2", "ztensor-1.2", "safetensors", "gguf", "npy", "npz"]
 @options.SOURCES
 @click.argument("target", metavar="DST", type=click.Path())
 @click.option("--format", type=click.Choice(FORMATS), help="The format. The default is by DST's name: .zt is ztensor-2.")
-@click.option("--dtype", "wanted_dtype", metavar="TYPE", help="Convert floats and quantized tensors to this type. Integers and booleans stay.")
+@click.option("--dtype", "wanted_dtype", metavar="TYPE", shell_complete=options.complete_dtype,
+              help="Convert floats and quantized tensors to this type. Integers and booleans stay.")
 @click.option("--dense", is_flag=True, help="Fill in the zeros of sparse tensors, and make quantized ones f32, or what --dtype says.")
 @click.option("--compress", is_flag=True, help="Compress: zstd in zTensor, deflate in npz.")
 @click.option("--level", type=int, metavar="N", help="Of compression: 1 to 22 for zstd, 1 to 9 for deflate.")
