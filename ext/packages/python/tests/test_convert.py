@@ -158,6 +158,7 @@ def test_attributes_that_a_format_cannot_hold(command, at):
 def test_a_file_that_is_there_is_kept_without_force(command, at, tmp_path):
     (tmp_path / "new.zt").write_text("precious")
     assert command.refused("convert", at(parts.BASE), "new.zt").endswith("there is a file already; mode='replace' replaces it (here: --force)")
+    assert command.refused("convert", at(parts.BASE), "-", "--format", "safetensors") == "-: a file is written, and not into a pipe; ./- is a file"
     assert (tmp_path / "new.zt").read_text() == "precious"
     assert command("convert", at(parts.BASE), "new.zt", "--force", "--quiet") == ("", "")
     assert rows("SELECT objects FROM zt_files(?)", tmp_path / "new.zt") == [(39,)]

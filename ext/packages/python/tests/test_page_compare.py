@@ -12,7 +12,7 @@ from html import unescape
 import numpy as np
 import pytest
 from commanding import Command, Server
-from tensor_files import f16, f32, floats, safetensors
+from tensor_files import f16, f32, floats, gguf, safetensors
 
 NAN = float("nan")
 LAYERS = 12
@@ -54,6 +54,7 @@ def files(command):
     safetensors(at / "half.safetensors", tensors(farther(["lm_head.weight"], 1), store=f16))
     safetensors(at / "nan.safetensors", tensors(with_nan([LAYER(3), LAYER(11)])))
     safetensors(at / "other.safetensors", {**tensors(layers=range(6)), LAYER(1): floats(1, 2, 3), "adapter": floats(1)})
+    gguf(at / "named.gguf", {}, {"output.weight": ("f32", np.arange(8))})
     safetensors(at / "stranger.safetensors", {"x": floats(1), "y": floats(2)})
     names = sorted(tensors())
     for parts, change, name in ((3, farther([], 0), "sharded"), (2, farther([LAYER(5)], 2), "split")):
@@ -181,7 +182,9 @@ def test_what_has_no_partner_or_another_shape_is_listed(pages):
 
 def test_models_without_a_name_in_common_are_not_compared(pages):
     html = pages.get("base.safetensors", "stranger.safetensors")
-    assert "nothing can be compared" in text(html) and "Compare the values" not in html
+    assert "nothing can be compared" in text(html) and "Compare the values" not in html and "GGUF" not in text(html)
+    for pair in (("base.safetensors", "named.gguf"), ("named.gguf", "base.safetensors")):
+        assert "ztensor-sql diff compares a model of transformers with its GGUF" in text(pages.get(*pair))
 
 
 def test_models_in_several_files_are_one_model(pages):

@@ -260,7 +260,9 @@ COMPLETED = [("ztensor-sql st", "ztensor-sql stats "), ("ztensor-sql ls --sor", 
              ("ztensor-sql ls collection/of/models-with-long-names/cu", "ztensor-sql ls collection/of/models-with-long-names/cut.safetensors "),
              ("ztensor-sql stats --sort zer", "ztensor-sql stats --sort zeros "), ("ztensor-sql stats --dtype bf", "ztensor-sql stats --dtype bf16 "),
              ("ztensor-sql stats one.safetensors --name layers.0.q", "ztensor-sql stats one.safetensors --name layers.0.query "),
-             ("ztensor-sql export one.safetensors no", "ztensor-sql export one.safetensors norm "), ("ztensor-sql completion z", "ztensor-sql completion zsh ")]
+             ("ztensor-sql export one.safetensors no", "ztensor-sql export one.safetensors norm "), ("ztensor-sql completion z", "ztensor-sql completion zsh "),
+             ("ztensor-sql export collection/of/models-with-long-names model.layers.1.self_attn.q", "ztensor-sql export collection/of/models-with-long-names model.layers.1.self_attn.q_proj.weight "),
+             ("ztensor-sql convert one.safetensors two.zt --dtype bf", "ztensor-sql convert one.safetensors two.zt --dtype bf16 ")]
 
 
 def test_a_bash_completes(bash, command):

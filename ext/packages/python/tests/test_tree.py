@@ -52,6 +52,8 @@ def test_a_model_without_a_shard_says_so(command):
     out, err = command("tree", parts.MISSING_SHARD, status=1)
     assert "1 of its 3 files is missing: model-00002-of-00003.safetensors" in err
     assert out.splitlines()[1].startswith(parts.MISSING_SHARD + "/model.safetensors.index.json\t1\t26\t")
+    name = command.json("ls", "-t", parts.MISSING_SHARD)[0]["object"]
+    assert "/dev/null: f32[" in command("export", parts.MISSING_SHARD, name, "/dev/null")[1]   # A tensor that is there is written
 
 
 def test_layers_of_other_types_are_not_folded_with_the_rest(command, tmp_path):
@@ -90,6 +92,11 @@ def test_several_models_are_refused(command):
 
 def modules(*names, **options):
     return [row.module for row in tree([Tensor(name, 1, 4, "f32") for name in names], **options)][1:]
+
+
+def test_a_tensor_without_a_name_is_not_called_as_the_model(command, tmp_path):
+    path = safetensors(tmp_path / "m.safetensors", {"": floats(1), "w": floats(2)})
+    assert [row["module"] for row in command.json("tree", path)] == [str(path), "", "w"]
 
 
 def test_names_of_any_kind():

@@ -1,6 +1,7 @@
 """Tensors into files."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -56,7 +57,7 @@ class _Writer:
         self.connection = connect(write=True)
         if hasattr(self.connection, "isolation_level"):
             self.connection.isolation_level = None
-        self.spools: list[str] = []
+        self.spools = contextlib.ExitStack()
         given = "".join(f", {name}={_quoted(value)}" for name, value in arguments.items() if value is not None)
         self.run(f"CREATE VIRTUAL TABLE temp.written USING zt_writer({_quoted(path)}{given})")
 
@@ -65,15 +66,16 @@ class _Writer:
 
         try:
             self.connection.execute(sql, parameters)
-        except sqlite3.Error:
-            raise
         except Exception as error:
+            if "mode='replace'" in str(error):   # What save() calls replace=True
+                raise sqlite3.OperationalError(str(error).replace("mode='replace'", "replace=True")) from None
+            if isinstance(error, sqlite3.Error):
+                raise
             raise _native._as_sqlite3(error) from None
 
     def close(self) -> None:
         self.connection.close()
-        for spool in self.spools:
-            os.unlink(spool)
+        self.spools.close()
 
     def write(self, mapping: Mapping[str, Any], attributes: Mapping[str, Any], of_tensors: Mapping[str, Mapping[str, Any]]) -> None:
         self.run("BEGIN")
@@ -101,16 +103,14 @@ class _Writer:
 
     def spool(self, short: str, shape: list[int], data: memoryview) -> str:
         """A file beside the target with this one tensor, which SQLite cannot take as a value."""
-        import tempfile
+        from . import removal
 
         if short == "complex128":
             raise ValueError(f"a tensor of complex128 has at most {VALUE_MAX} bytes here, not {len(data)}")
         head = json.dumps({"tensor": {"dtype": _SAFETENSORS[short], "shape": shape, "data_offsets": [0, len(data)]}}).encode()
         head += b" " * (-len(head) % 8)
-        directory = os.path.dirname(self.path) or os.curdir
-        handle, made = tempfile.mkstemp(dir=directory, prefix=".ztensor-", suffix=".partial")
-        self.spools.append(made)
-        with os.fdopen(handle, "wb") as file:
+        made = self.spools.enter_context(removal.unfinished(os.path.dirname(self.path) or os.curdir, ".partial"))
+        with open(made, "wb") as file:
             file.write(len(head).to_bytes(8, "little") + head)
             file.write(data)
         return made

@@ -1,13 +1,16 @@
-"""Files and directories that the command leaves nowhere, however it ends."""
+"""Files and directories that are left nowhere, however the process ends."""
+from __future__ import annotations
+
 import atexit
 import contextlib
 import os
 import shutil
+from typing import Any, Iterator
 
-_removers = []   # Processes that live as long as this one
+_removers: list[Any] = []   # Processes that live as long as this one
 
 
-def at_the_end(path):
+def at_the_end(path: str) -> None:
     """Let a file or directory, which is made afterwards, be removed when this process has ended, even by a signal that no process can
     handle."""
     atexit.register(shutil.rmtree, path, ignore_errors=True)
@@ -15,7 +18,7 @@ def at_the_end(path):
 
 
 @contextlib.contextmanager
-def unfinished(directory, suffix):
+def unfinished(directory: str, suffix: str) -> Iterator[str]:
     """The path of a new file, which is removed unless it has been moved to another path at the end."""
     path = os.path.join(directory, f".ztensor-{os.urandom(16).hex()}{suffix}")
     remover = _remover(path)
@@ -30,7 +33,7 @@ def unfinished(directory, suffix):
             remover.communicate()
 
 
-def _remover(path):
+def _remover(path: str) -> Any:
     """A process that removes a file or directory when this one has ended; none on Windows."""
     if os.name != "posix":
         return None

@@ -5,7 +5,7 @@ import click
 
 from .. import dtypes, models, output
 from ..session import Session, Trouble, quote
-from ..sources import Source
+from ..sources import STDIN, Source
 from . import options
 
 FILES = ["path", "container", "version", "tensors", "parameters", ("size", output.BYTES)]
@@ -16,7 +16,8 @@ FORMATS = ["ztensor-2", "ztensor-1.2", "safetensors", "gguf", "npy", "npz"]
 @options.SOURCES
 @click.argument("target", metavar="DST", type=click.Path())
 @click.option("--format", type=click.Choice(FORMATS), help="The format. The default is by DST's name: .zt is ztensor-2.")
-@click.option("--dtype", "wanted_dtype", metavar="TYPE", help="Convert floats and quantized tensors to this type. Integers and booleans stay.")
+@click.option("--dtype", "wanted_dtype", metavar="TYPE", shell_complete=options.complete_dtype,
+              help="Convert floats and quantized tensors to this type. Integers and booleans stay.")
 @click.option("--dense", is_flag=True, help="Fill in the zeros of sparse tensors, and make quantized ones f32, or what --dtype says.")
 @click.option("--compress", is_flag=True, help="Compress: zstd in zTensor, deflate in npz.")
 @click.option("--level", type=int, metavar="N", help="Of compression: 1 to 22 for zstd, 1 to 9 for deflate.")
@@ -36,6 +37,8 @@ def command(sources, target, settings, wanted_dtype, view, **wishes):
     """
     from .. import writing
 
+    if target == STDIN:
+        raise Trouble("-: a file is written, and not into a pipe; ./- is a file")
     dtype = wanted_dtype and (dtypes.canonical(wanted_dtype) or _unknown(wanted_dtype))
     if wishes["level"] is not None and not wishes["compress"]:
         raise click.UsageError("--level needs --compress")

@@ -32,14 +32,23 @@ def complete_name(context, option, begun):
     from click.shell_completion import split_arg_string
 
     # An option without its value keeps click from parsing the arguments before it
-    paths = [word for word in split_arg_string(os.environ.get("COMP_WORDS", "")) if os.path.isfile(word)]
+    words = dict.fromkeys(split_arg_string(os.environ.get("COMP_WORDS", "")))
     try:
         session = Session()
-        found = [name for path in dict.fromkeys(paths) for name, in session.run(
-            f"SELECT object FROM zt_objects({quote(path)}, 'skip') WHERE substr(object, 1, {len(begun)}) = {quote(begun)} LIMIT 1000")]
+        found = [name for paths in filter(None, map(_files_of, words)) for name, in session.run(
+            f"SELECT DISTINCT object FROM zt_objects({quote(several(paths))}, 'skip') WHERE substr(object, 1, {len(begun)}) = {quote(begun)} LIMIT 1000")]
     except Exception:   # Then there is nothing to complete
         return []
     return [name for name in found if WORD.fullmatch(name)]
+
+
+def _files_of(word):
+    """The files that a word names: one, or those in a folder if they are as few as those of a model."""
+    if not os.path.isdir(word):
+        return [word] if os.path.isfile(word) else []
+    with os.scandir(word) as entries:
+        some = [entry.path for entry in itertools.islice(entries, 1000)]
+    return sorted(filter(os.path.isfile, some)) if len(some) < 1000 else []
 
 
 def complete_source_or_name(context, argument, begun):

@@ -42,7 +42,7 @@ def command(words, depth, tensors, unfold, view):
 
 def _cells(row, name, is_table):
     """A row; on a terminal, a module is indented and has only its own part of the name."""
-    module, copies, share = row.module or name, row.copies, row.share
+    module, copies, share = row.module if row.level else name, row.copies, row.share
     if is_table:
         module = "  " * row.level + (row.label if row.level else os.path.basename(name))
         copies = copies if copies > 1 else None
