@@ -186,11 +186,11 @@ static int supply_add_dense(supply_adding *a, const zt_tensor *t, const zt_dtype
 }
 
 /* True if the layout, which is not quantized, has a component of that role. Coordinates have one of
-** two names. */
-static bool supply_has_role(zt_layout_id layout, zt_text role, const char *coords){
+** two names. Values have one component or, if they are `split`, two. */
+static bool supply_has_role(zt_layout_id layout, zt_text role, const char *coords, bool split){
   if( layout!=ZT_LAYOUT_CSR && layout!=ZT_LAYOUT_COO && layout!=ZT_LAYOUT_COO_LINEAR
    && layout!=ZT_LAYOUT_COO_ROWS ) return zt_text_is(role, "data");
-  return zt_text_is(role, "values") || zt_text_is(role, "real") || zt_text_is(role, "imag")
+  return (split ? zt_text_is(role, "real") || zt_text_is(role, "imag") : zt_text_is(role, "values"))
       || zt_text_equal(role, zt_text_of(coords))
       || (layout==ZT_LAYOUT_CSR && zt_text_is(role, "indptr"));
 }
@@ -200,11 +200,14 @@ static int supply_check_roles(const supply_adding *a, const zt_object *o){
   const zt_container *c = a->request->file.container;
   const uint32_t end = zt_container_first(c, o->index+1);
   const bool named = supply_component_of(c, o->index, "coords")!=SUPPLY_SEVERAL;
+  const bool split = supply_component_of(c, o->index, "values")==SUPPLY_SEVERAL;
   for(uint32_t k=zt_container_first(c, o->index); k<end; k++){
     zt_component extra;
     zt_container_component(c, o->index, k, ZT_COMPONENT_ROLE, &extra);
     if( supply_has_role(o->layout, extra.role,
-                        named && o->layout!=ZT_LAYOUT_CSR ? "coords" : "indices") ) continue;
+                        named && o->layout!=ZT_LAYOUT_CSR ? "coords" : "indices", split) ){
+      continue;
+    }
     return zt_fail(a->err, SQLITE_ERROR, "its layout has no component '%.*s', which the new one"
                    " would lack; format='dense' leaves it out", zt_shown(extra.role), extra.role.z);
   }

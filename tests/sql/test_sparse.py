@@ -62,6 +62,19 @@ def test_indices_of_1_0_are_u64_whatever_the_dtype_of_the_tensor(db, make):
 
 
 @BOTH
+@pytest.mark.parametrize("generation", ["1.0", "1.1", "1.2"])
+@pytest.mark.parametrize("others", [["real"], ["imag"], ["real", "imag"]])
+def test_values_are_those_whatever_other_components_are_called(db, make, generation, others):
+    """Complex values of MATLAB are in `real` and `imag`."""
+    object = make()
+    object["components"].update((name, {"dtype": "f32", "bytes": struct.pack("<2f", 1, 2)}) for name in others)
+    assert decode("f32", dense(db, object, generation=generation)) == MATRIX
+    file = writer.write({"s": object}, generation)
+    assert rows(db, "SELECT position, value FROM zt_elements(?, 's') ORDER BY position", file) == [(1, 7.0), (5, 9.0)]
+    assert rows(db, "SELECT min, max FROM zt_stats(?)", file) == [(0.0, 9.0)]
+
+
+@BOTH
 def test_all_components_may_be_compressed(db, make):
     for generation in ("1.1", "1.2"):
         assert decode("f32", dense(db, writer.zstd_parts(make()), generation=generation)) == MATRIX

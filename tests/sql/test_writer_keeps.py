@@ -181,10 +181,13 @@ EXTRA = {
         "values": {"bytes": b"\7"}, "indices": {"dtype": "u64", "bytes": u64(2)}, "indptr": {"dtype": "u64", "bytes": u64(0, 1)},
         "coords": {"bytes": b"\1"}}},
     "coo": {"shape": [4], "format": "sparse_coo", "components": {
-        "values": {"bytes": b"\7"}, "coords": {"dtype": "u64", "bytes": u64(2)}, "indices": {"bytes": b"\1"}}}}
+        "values": {"bytes": b"\7"}, "coords": {"dtype": "u64", "bytes": u64(2)}, "indices": {"bytes": b"\1"}}},
+    "real": {"shape": [1, 4], "format": "sparse_csr", "components": {   # Values in `real` and `imag` have no `values`
+        "values": {"bytes": b"\7"}, "indices": {"dtype": "u64", "bytes": u64(2)}, "indptr": {"dtype": "u64", "bytes": u64(0, 1)},
+        "real": {"bytes": b"\1"}}}}
 
 
-@pytest.mark.parametrize("name, extra", [("dense", "mask"), ("csr", "coords"), ("coo", "indices")])
+@pytest.mark.parametrize("name, extra", [("dense", "mask"), ("csr", "coords"), ("coo", "indices"), ("real", "real")])
 def test_a_component_that_the_layout_does_not_have(db, name, extra):
     save("e.zt", writer.write({name: EXTRA[name]}))
     before = load("e.zt")
