@@ -342,6 +342,26 @@ def test_one_array_in_several_places_and_in_a_deflated_pickle(db, protocol):
         assert attribute(db, source, "n")[0] == 0.5 and attribute(db, source, "when")[0] == "2024-05-06T07:08:09.000010"
 
 
+FEBRUARY = bytes([0x07, 0xe8, 2, 29])
+
+
+@pytest.mark.parametrize("word, data, shown", [
+    ("date", FEBRUARY, "2024-02-29"), ("date", bytes([0, 1, 1, 1]), "0001-01-01"), ("date", bytes([0x27, 0x0f, 12, 31]), "9999-12-31"),
+    ("time", bytes([23, 59, 59, 0x0f, 0x42, 0x3f]), "23:59:59.999999"), ("time", bytes([0x80 | 7, 0, 0, 0, 0, 0]), "07:00:00"),
+    ("datetime", FEBRUARY + bytes(6), "2024-02-29T00:00:00"), ("datetime", bytes([0x07, 0xe8, 0x80 | 12, 1, 1, 2, 3, 0, 0, 4]), "2024-12-01T01:02:03.000004"),
+    ("date", bytes([0, 0, 1, 1]), None), ("date", bytes([0x27, 0x10, 1, 1]), None), ("date", bytes([7, 232, 0, 1]), None), ("date", bytes([7, 232, 13, 1]), None),
+    ("date", bytes([7, 232, 0x80 | 1, 1]), None), ("date", bytes([7, 232, 2, 30]), None), ("date", bytes([7, 232, 2, 0]), None), ("date", FEBRUARY + b"\0", None), ("date", b"", None),
+    ("time", bytes([24, 0, 0, 0, 0, 0]), None), ("time", bytes([0, 60, 0, 0, 0, 0]), None), ("time", bytes([0, 0, 60, 0, 0, 0]), None), ("time", bytes([0, 0, 0, 0x0f, 0x42, 0x40]), None),
+    ("datetime", bytes([7, 232, 13, 1]) + bytes(6), None), ("datetime", FEBRUARY + bytes([24, 0, 0, 0, 0, 0]), None), ("datetime", FEBRUARY, None)])
+def test_dates_and_times_and_calls_that_make_none(db, word, data, shown):
+    source = of({"when": call("datetime", word, stored(data))})
+    found = attribute(db, source, "when")
+    if shown:
+        assert found == (shown, "text")
+    else:
+        assert json.loads(found[0]) == {"$opaque": f"datetime.{word}", "args": [data.hex()]}
+
+
 @PROTOCOLS
 def test_random_states_as_python_pickles_them(db, protocol):
     wanted = numpy.random.RandomState(5).get_state()

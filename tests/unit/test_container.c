@@ -1118,6 +1118,71 @@ TEST(test_a_file_with_any_byte_changed_is_refused_or_sound){
   }
 }
 
+/* --- Walks --- */
+
+static bool is_open(const zt_value *v){
+  return v->type==ZT_VALUE_ARRAY || v->type==ZT_VALUE_MAP;
+}
+
+/* Enter what the last step gave, and go to its end. */
+static void pass(zt_walk *w){
+  zt_level level;
+  zt_value key, value;
+  zt_walk_enter(w, &level);
+  while( zt_walk_next(w, &level, &key, &value) ) if( is_open(&value) ) pass(w);
+}
+
+static void check_same(const zt_value *a, const zt_value *b, const char *path){
+  check( a->type==b->type && a->at==b->at, "%s: types %d and %d, at %llu and %llu", path, (int)a->type, (int)b->type,
+         (unsigned long long)a->at, (unsigned long long)b->at );
+  check( a->type!=ZT_VALUE_TEXT || zt_text_equal(a->text, b->text), "%s: %.*s and %.*s", path, (int)a->text.n, a->text.z,
+         (int)b->text.n, b->text.z );
+}
+
+/* A walk that passes over the items in it finds those that a walk through all of them finds. Returns the number of those with items. */
+static size_t check_walks(const zt_container *c, const zt_value *of, const char *path){
+  zt_error err = ZT_ERROR_NONE;
+  zt_level level, other_level;
+  zt_walk w, other;
+  zt_value key, value, other_key, other_value;
+  size_t n = 0;
+  zt_walk_begin(c, of, &w, &level, &err);
+  zt_walk_begin(c, of, &other, &other_level, &err);
+  while( zt_walk_next(&w, &level, &key, &value) ){
+    check( zt_walk_next(&other, &other_level, &other_key, &other_value), "%s: an item more", path );
+    check_same(&key, &other_key, path);
+    check_same(&value, &other_value, path);
+    if( !is_open(&value) ) continue;
+    n += 1+check_walks(c, &value, path);
+    pass(&other);
+  }
+  check( !zt_walk_next(&other, &other_level, &other_key, &other_value), "%s: an item less", path );
+  assert_succeeded(&err, path);
+  zt_walk_end(&w);
+  zt_walk_end(&other);
+  return n;
+}
+
+TEST(test_items_that_are_passed_over){
+  zt_paths_filter filter = { .files = zt_container_files };
+  zt_error err = ZT_ERROR_NONE;
+  zt_paths paths;
+  size_t n = 0;
+  assert_int_equal(zt_paths_find("tests/formats", &filter, &paths, &err), SQLITE_OK);
+  for(size_t i=0; i<paths.n; i++){
+    zt_error unsound = ZT_ERROR_NONE;
+    zt_container *c = open_path(paths.a[i].z, &unsound);
+    if( c ){
+      const zt_value attributes = zt_container_attributes(c), manifest = zt_container_manifest(c);
+      n += check_walks(c, &attributes, paths.a[i].z)+check_walks(c, &manifest, paths.a[i].z);
+    }
+    zt_container_close(c);
+    zt_error_clear(&unsound);
+  }
+  check( n>10000, "%zu items", n );
+  zt_paths_clear(&paths);
+}
+
 int main(void){
   return run_all("container", open_db, close_db);
 }

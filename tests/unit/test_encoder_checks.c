@@ -384,6 +384,53 @@ TEST_WITH(test_memory, disarm, NULL){
   check_sweeps(12, 200);
 }
 
+/* What a draft has already, and more parts than an object may have, change nothing in it. */
+TEST(test_rows_that_are_there){
+  const uint8_t byte = 7;
+  zt_draft *d = new_draft();
+  zt_error err = ZT_ERROR_NONE;
+  zt_draft_component part;
+  zt_draft_attribute attribute;
+  char role[16] = "0";
+  uint32_t first = add_dense(d, "first", 0, NULL, &err), n = 0;
+  assert_succeeded(&err, "an object");
+  add_dense(d, "first", 0, NULL, &err);
+  assert_failed(&err, "there is an object of this name", "an object again");
+  assert_int_equal(add_dense(d, "second", 0, NULL, &err), first+1);
+  add_attribute(d, first, "key", "01", "", &err);
+  add_attribute(d, first+1, "key", "02", "", &err);   /* Of another object */
+  assert_succeeded(&err, "attributes");
+  add_attribute(d, first, "key", "03", "", &err);
+  assert_failed(&err, "there is an attribute 'key' already", "an attribute again");
+  add_attribute(d, first, "later", "04", "", &err);
+  add_part(d, first, role, ZT_DTYPE_u8, &byte, 1, 0, &err);
+  assert_succeeded(&err, "rows behind those that are refused");
+  add_part(d, first, role, ZT_DTYPE_u8, &byte, 1, 0, &err);
+  assert_failed(&err, "there is a component of this name", "a component again");
+  for(uint32_t i=1; i<ZT_DRAFT_COMPONENTS; i++){
+    snprintf(role, sizeof(role), "%u", i);
+    add_part(d, first, role, ZT_DTYPE_u8, &byte, 1, 0, &err);
+  }
+  assert_succeeded(&err, "all components");
+  add_part(d, first, "more", ZT_DTYPE_u8, &byte, 1, 0, &err);
+  check( err.rc==SQLITE_TOOBIG, "one more component: %d", err.rc );
+  zt_error_clear(&err);
+  for(uint32_t at=0; (at = zt_draft_next_component(d, first, at, &part))!=0; n++){
+    snprintf(role, sizeof(role), "%u", n);
+    check( zt_text_equal(part.role, zt_text_of(role)), "component %u: %.*s", n, (int)part.role.n, part.role.z );
+  }
+  assert_int_equal(n, ZT_DRAFT_COMPONENTS);
+  n = 0;
+  for(uint32_t at=0; (at = zt_draft_next_attribute(d, first, at, &attribute))!=0; n++){
+    check( zt_text_equal(attribute.key, zt_text_of(n ? "later" : "key")), "attribute %u", n );
+    check( attribute.value.n==1 && *attribute.value.p==(n ? 4 : 1), "attribute %u: %u", n, *attribute.value.p );
+  }
+  assert_int_equal(n, 2);
+  assert_int_equal(zt_draft_objects(d), 2);
+  assert_int_equal(zt_draft_find(d, ZT_TEXT("second")), first+1);
+  zt_draft_free(d);
+}
+
 /* Every size of an output that is too small. */
 TEST(test_room){
   for(size_t i=0; i<COUNT(held); i++){

@@ -194,7 +194,7 @@ static blob matlab_of(uint32_t n){
   put_matlab(&b, 6, 8, "\x08\x08\0\0\0\0\0\0");
   put_matlab(&b, 5, 8, NULL);
   b.p[b.n-8] = 1;
-  for(int i=0; i<4; i++) b.p[b.n-4+i] = (uint8_t)(n>>8*i);
+  for(size_t i=0; i<4; i++) b.p[b.n-4+i] = (uint8_t)(n>>8*i);
   put_matlab(&b, 1, 8, "variable");
   put_matlab(&b, 1, n, NULL);
   put_matlab(&b, 1, n, NULL);
@@ -207,7 +207,7 @@ static blob matlab_of(uint32_t n){
   put_le32(&file, 0);
   put_repeated(&file, 0, size);
   assert_int_equal(compress(file.p+136, &size, b.p, b.n), Z_OK);
-  for(int i=0; i<4; i++) file.p[132+i] = (uint8_t)(size>>8*i);
+  for(size_t i=0; i<4; i++) file.p[132+i] = (uint8_t)(size>>8*i);
   file.n = 136+size;
   free(b.p);
   return seal(&file);

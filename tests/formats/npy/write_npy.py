@@ -49,6 +49,25 @@ def cases():
     yield "escape", array("{'descr': '\\N{DIGIT ONE}'}"), "open_error", *syntax, "byte 23 of the header: an escape that is not known", "an escape by name"
     yield "escape-cut", array("{'descr': '\\x4'}"), "open_error", *syntax, "byte 24 of the header: an escape that ends early", "an escape of one digit"
     yield "escape-surrogate", array("{'descr': '\\ud800'}"), "open_error", *syntax, "byte 27 of the header: an escaped character that is not valid", "half a character"
+    wrong = "of the header is not descr, fortran_order or shape"
+    yield "escapes-all", array("{'\\\\\\'\\\"\\a\\b\\f\\n\\r\\t\\v\\1\\12\\1234\\x41\\u00e9\\U0001f40d': 1}"), "open_error", "NY5", "npy-keys", f"key '\\'\"\\x07\\x08\\x0c\\n\\r\\t\\x0b\\x01\\nS4A\u00e9\U0001f40d' {wrong}", "a key of all escapes"
+    yield "escape-in-utf8", array("{'\u00e9\\u00e9': 1}", version=(3, 0)), "open_error", "NY5", "npy-keys", f"key '\u00e9\u00e9' {wrong}", "a character of version 3.0, and its escape"
+    for name, text, at, fault, what in (("beyond", "\\U00110000", 31, "an escaped character that is not valid", "U+110000"), ("private", "\\ue000\\udfff", 33, "an escaped character that is not valid", "U+E000, and half a character"),
+                                        ("nul", "\\0", 23, "an escaped character that is not valid", "U+0000"), ("8", "\\8", 23, "an escape that is not known", "an escape by a digit that is not octal")):
+        yield f"escape-{name}", array(f"{{'descr': '{text}'}}"), "open_error", *syntax, f"byte {at} of the header: {fault}", what
+    for name, header, at, fault, what in (("escape", b"{'descr': '\\", 24, "an escape that is not known", "an escape without its letter"), ("octal", b"{'descr': '\\1", 25, "a text that does not end", "an escape of one octal digit"),
+                                          ("hex", b"{'descr': '\\x4", 26, "an escape that ends early", "an escape of one digit"), ("key", b"{", 13, "a text was expected", "a brace"), ("dimension", b"{'shape': (4", 24, "a comma was expected", "a dimension"),
+                                          ("line", b"{'des\rcr': '<f4'}", 17, "a text that does not end", "a line that ends in a key")):
+        yield f"ends-in-{name}", array(header, b"", (2, 0)), "open_error", *syntax, f"byte {at} of the header: {fault}", f"a header that ends behind {what}"
+    yield "ends-in-order", array(b"{'fortran_order': Tru", b"", (2, 0)), "open_error", "NY8", "npy-order", "byte 30 of the header: fortran_order is neither True nor False", "a header that ends in a word"
+    yield "number-2-76", array(shaped("(99999999999999999999999,)")), "open_error", *syntax, "byte 80 of the header: a number beyond 64 bits", "a dimension of 23 digits"
+    for name, field, at, fault, what in (("title-number", "((1, 'a'), '<f4')", 23, "a text was expected", "a number as title"), ("title-no-comma", "(('a' 'b'), '<f4')", 27, "a comma was expected", "no comma behind a title"),
+                                         ("title-no-name", "(('a', 1), '<f4')", 28, "a text was expected", "a number as name"), ("title-three", "(('a', 'b', 'c'), '<f4')", 33, "a name that does not end", "three names")):
+        yield name, array(shaped("(4,)", f"[{field}]")), "open_error", *syntax, f"byte {at} of the header: {fault}", what
+    yield "fields-bytes", array(shaped("()", "[" + "('a', '|u1', (9223372036854775807,)), " * 3 + "]")), "open_error", "NY7", "npy-elements", "the bytes of an element do not fit 64 bits", "fields of 3 x 2^63 bytes"
+    yield "key-descr-missing", array("{'fortran_order': False, 'shape': (4,)}"), "open_error", "NY5", "npy-keys", "the header has no key 'descr'", "descr is missing"
+    yield "key-shape-missing", array("{'descr': '<f4', 'fortran_order': False}"), "open_error", "NY5", "npy-keys", "the header has no key 'shape'", "shape is missing"
+    yield "ok-field-comma", array(shaped("(2,)", "[('a', U'<f4',), ('b', '<f4')]")), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are records of several fields", "a comma behind the type of a field"
     yield "key-number", array("{1: '<f4'}"), "open_error", *syntax, "byte 11 of the header: a text was expected", "a key that is no text"
     yield "no-colon", array("{'descr' '<f4'}"), "open_error", *syntax, "byte 19 of the header: a colon was expected", "no colon behind a key"
     yield "no-comma", array("{'descr': '<f4' 'shape': (4,)}"), "open_error", *syntax, "byte 26 of the header: a comma was expected", "no comma behind a value"

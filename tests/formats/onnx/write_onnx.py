@@ -248,6 +248,7 @@ def hand_no_version():
 
 
 SHARD = bytes(range(64, 64 + 40))
+INDICES = struct.pack("<4q", 9, 5, 1, 9)
 
 
 def hand_external():
@@ -263,6 +264,24 @@ def hand_external():
     objects = [beside("rest", rest, 32, 40, "sub/w.bin", None), beside("range", ranges, 8, 16, "./sub//w.bin"), beside("all", whole, 0, 40, "sub/w.bin", None)]
     data = model(graph([tensor(o["name"], o["shape"], UINT8, external(**o["attributes"]["external_data"])) for o in objects]))
     return data, {"ir_version": 10, "opset_import": {"": 21}, "graph": "g"}, objects, "external data in a directory, without length", "10"
+
+
+def hand_external_sparse():
+    """Sparse tensors whose indices are in a file of their own, with values beside the model, and within it."""
+    def part(name, dtype, stored, start, location):
+        return {"name": name, "dtype": dtype, "type": None, "stored": stored, "encoding": "raw", "offset": start, "shard": location, "decoded": stored, "length": 0}
+
+    indices = external(location="sub/i.bin", offset="8", length="16")
+    place = {"location": "sub/w.bin", "offset": "6", "length": "2"}
+    objects, sparses = [], []
+    for name, values, more, field, part_of in (("beside", external(**place), {"external_data": place}, "external", part("values", "u8", SHARD[6:8], 6, "sub/w.bin")),
+                                               ("within", raw(b"\xf7\xf8"), {}, "raw_data", part("values", "u8", b"\xf7\xf8", None, None))):
+        first, second = part_of["stored"]
+        objects.append({"name": name, "shape": [2, 3], "dtype": "u8", "type": None, "format": "sparse_coo",
+                        "attributes": {**initializer(UINT8, field, **more), "role": "sparse_initializer", "indices_shape": [2]},
+                        "dense": bytes([0, second, 0, 0, 0, first]), "parts": [part_of, part("indices", "i64", INDICES[8:24], 8, "sub/i.bin")]})
+        sparses.append(sparse(tensor(name, [2], UINT8, values), tensor("", [2], INT64, indices), [2, 3]))
+    return model(graph(sparses=sparses)), {"ir_version": 10, "opset_import": {"": 21}, "graph": "g"}, objects, "sparse tensors whose indices are external data", "10"
 
 
 # ------------------------------------------------------------------------------------------------- hostile files
@@ -390,7 +409,9 @@ def write_golden():
     golden = HERE / "golden"
     (golden / "external" / "sub").mkdir(parents=True, exist_ok=True)
     (golden / "external" / "sub" / "w.bin").write_bytes(SHARD)
-    for path, made in (("hand_nodes", hand_nodes()), ("hand_fields", hand_fields()), ("hand_no_version", hand_no_version()), ("external/hand", hand_external())):
+    (golden / "external" / "sub" / "i.bin").write_bytes(INDICES)
+    for path, made in (("hand_nodes", hand_nodes()), ("hand_fields", hand_fields()), ("hand_no_version", hand_no_version()), ("external/hand", hand_external()),
+                       ("external/hand_sparse", hand_external_sparse())):
         data, attributes, objects, exercises, version = made
         (golden / f"{path}.onnx").write_bytes(data)
         expected = expectation(f"onnx/{path}.onnx", data, attributes, objects, exercises, version)
