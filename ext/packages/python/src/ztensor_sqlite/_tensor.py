@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from typing import Any, Iterator, Mapping, NamedTuple
 
 from . import _native
@@ -48,8 +49,8 @@ def tensor(path: Any, name: str, dtype: Any = None, rows: slice | None = None, f
            remote: bool = False) -> Any:
     """A tensor's values: a numpy array of its shape, row-major, in memory of its own; of any size.
 
-    `path`: one file's path (text or pathlib's), URI, URL or bytes; or several files (a list, a pattern, a directory), exactly one
-    of which has the tensor.
+    `path`: one file's path (text or pathlib's), URI, URL or bytes; or several files (a list, a pattern, a directory, an index such
+    as model.safetensors.index.json), exactly one of which has the tensor.
     `dtype`: the type to convert to, by one rounding to nearest even: a name of ztensor's (f32, bf16, i8 has 8 bits), a long name
     (float32), or a dtype of numpy or torch. None: the tensor's own type, and float32 if it is quantized.
     `rows`: indices of the first dimension, as a slice with step 1; only these are read.
@@ -59,7 +60,7 @@ def tensor(path: Any, name: str, dtype: Any = None, rows: slice | None = None, f
     type. sqlite3.OperationalError: there is no such tensor (a name that is close is named), it has no values, or a value does not
     fit `dtype`. TypeError, ValueError: an argument makes no sense.
     """
-    source, own = _native.source_value(path), _native.native(connection, remote)
+    source, own = _source_value(path), _native.native(connection, remote)
     wanted = None if dtype is None else _type_name(dtype)
     return _read(own, _find(own, source, name), source, wanted, rows, framework)
 
@@ -78,6 +79,46 @@ def _type_name(dtype: Any) -> str:
     if name not in NAMES:
         raise ValueError(f"{dtype!r} is no type: {', '.join(NAMES)}")
     return name
+
+
+def _models() -> Any:
+    """The module models, which states no types."""
+    from . import models
+
+    return models
+
+
+def _source_value(path: Any) -> Any:
+    """A source as SQL takes it, which is the files of an index if it is one."""
+    models = _models()
+    source = _native.source_value(path)
+    if not isinstance(source, str) or not models.is_index(source):
+        return source
+    index = models.read_index(source)
+    if index.error:
+        raise ValueError(f"{source}: {index.error}")
+    there = [file for file in index.files(source) if os.path.exists(file)]
+    if not there:
+        raise ValueError(f"{source}: none of its files is there")
+    return _native.source_value(there)
+
+
+class _Session(NamedTuple):
+    """The statements of a connection, as models asks them."""
+    own: _native.Native
+
+    def run(self, sql: str) -> list[Any]:
+        return list(self.own.rows(sql))
+
+
+def _lacking(own: _native.Native, source: Any) -> list[str]:
+    """For each model of a source that lacks files, the words that say so."""
+    if not isinstance(source, str) or os.path.isfile(source):
+        return []
+    models = _models()
+    paths = [_path(path) for path, in own.rows("SELECT CAST(path AS BLOB) FROM zt_files(?)", (source,))]
+    found = models.survey_files(_Session(own), source, paths)[0]
+    return [f"{model.name}: {models.lacking(model)}" for model in found if model.missing]
 
 
 def _find(own: _native.Native, source: Any, name: str) -> Facts:
@@ -100,6 +141,8 @@ def _missing(own: _native.Native, source: Any, name: str) -> None:
     """Raise the extension's error, which names the tensor that was probably meant."""
     import sqlite3
 
+    if lacking := _lacking(own, source):
+        raise sqlite3.OperationalError(f"ztensor: no file has an object '{name}'; {'; '.join(lacking)}")
     files = [_path(path) for path, in own.rows("SELECT CAST(path AS BLOB) FROM zt_files(?) LIMIT 2", (source,))]
     if len(files) == 1:
         list(own.rows("SELECT zt_dense(?, ?)", (_file(files[0], source), name)))
@@ -203,10 +246,13 @@ def tensors(source: Any, *, connection: Any = None, remote: bool = False) -> Ten
         with_names["embed.weight"].shape    # No value is read
         with_names["embed.weight"][:10]     # These rows are
 
-    `source` is as tensor()'s `path`. ValueError: two of its files have a tensor of one name each. sqlite3.OperationalError: a file
-    cannot be read.
+    `source` is as tensor()'s `path`. A warning says which files a model lacks. ValueError: two of its files have a tensor of one
+    name each. sqlite3.OperationalError: a file cannot be read.
     """
-    return Tensors(_native.source_value(source), connection, remote)
+    found = Tensors(_source_value(source), connection, remote)
+    for words in _lacking(found._native(), found._source):
+        warnings.warn(words, stacklevel=2)
+    return found
 
 
 class Tensors(Mapping[str, "Tensor"]):

@@ -128,7 +128,11 @@ def survey(session, source):
     if is_index(source):   # A JSON file is no tensor file
         index = read_index(source)
         return _local(session, filter(os.path.exists, index.files(source)), {source: index}), {source: index}
-    paths = [path for path, in session.run(f"SELECT path FROM zt_files({quote(source)})")]
+    return survey_files(session, source, [path for path, in session.run(f"SELECT path FROM zt_files({quote(source)})")])
+
+
+def survey_files(session, source, paths):
+    """Do as survey() with the paths of a source's files."""
     if paths == [source]:
         return [Model(source, (source,))], {}
     folders = dict.fromkeys(_beside(path, "") for path in paths if not is_remote(path))

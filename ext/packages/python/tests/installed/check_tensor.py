@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import sqlite3
+import warnings
 
 import ml_dtypes
 import numpy as np
@@ -119,6 +120,28 @@ def test_tensors_are_lazy(file):
     assert found.get("x") is None
     with pytest.raises(ValueError):
         np.array(w, copy=False)
+
+
+def test_an_index_is_its_files_and_those_that_are_missing_are_told(tmp_path):
+    one, two = (tmp_path / f"model-0000{i}-of-00002.safetensors" for i in (1, 2))
+    save(one, {"a": np.arange(3.0)})
+    save(two, {"b": np.arange(4.0)})
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"metadata": {}, "weight_map": {"a": one.name, "b": two.name}}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert set(tensors(index)) == set(tensors(tmp_path)) == {"a", "b"}
+        assert tensor(index, "b").tolist() == [0, 1, 2, 3]
+    two.unlink()
+    for source in (index, tmp_path, [one]):
+        with pytest.warns(UserWarning) as told:
+            assert list(tensors(source)) == ["a"]
+        assert [str(each.message) for each in told] == [f"{index}: 1 of its 2 files is missing: {two.name}"] and told[0].filename == __file__
+        assert failure(tensor, source, "b") == (sqlite3.OperationalError, f"ztensor: no file has an object 'b'; {index}: 1 of its 2 files is missing: {two.name}")
+    one.unlink()
+    assert failure(tensors, index) == (ValueError, f"{index}: none of its files is there")
+    index.write_text("{}")
+    assert failure(tensor, index, "a") == (ValueError, f"{index}: there is no weight_map of names of files")
 
 
 def test_only_a_tensors_directory_is_read(tmp_path):
