@@ -1,15 +1,15 @@
 """The cost of each hostile file: python3 hostile.py TARGET
 
 TARGET, a fuzz_diff that replays files, reads it through its path and as a BLOB with every table and function. Each file has
-a process of its own; one that fails, takes longer than a second of a processor or more than 128 MiB, is told. Memory that the
-sanitizer keeps after it was freed is not counted.
+a process of its own; one that fails, takes longer than 3 seconds of a processor or more than 128 MiB, is told. The slowest takes
+0.6 to 1.4 seconds, as machines differ in what the sanitizers cost. Memory that these keep after it was freed is not counted.
 """
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-MOST_SECONDS, MOST_MIB = 1.0, 128
+MOST_SECONDS, MOST_MIB = 3.0, 128
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"}
 
 
