@@ -138,8 +138,9 @@ def object4(name, shape, components, dtype, type, dense, cls="double", format="d
             "dense_status": "given" if dense else "undefined", "dense_note": None if dense else "complex integers"}
 
 
-def golden4(big):
-    name = "hand_level_4" + ("_big_endian" if big else "")
+def golden4(big, types=False):
+    """types: sparse matrices of each type but doubles, and nothing else."""
+    name = "hand_level_4" + ("_sparse_types" if types else "") + ("_big_endian" if big else "")
     raw, objects, attributes = b"", [], {}
 
     def numbers(variable, cls, shape, values, imag=()):
@@ -180,26 +181,28 @@ def golden4(big):
         cells = {(int(i) - 1, int(k) - 1): at for at, (i, k) in enumerate(zip(rows, columns))}
         objects.append(object4(variable, shape, components, "f64", "complex128" if imag else None, dense_of(shape, cells, values, imag), "sparse", "sparse_coo"))
 
-    numbers("x", DOUBLE, (2, 3), [1.5, -2, 3, 4, 5, 6])
-    for cls, values in ((SINGLE, [0.5, -1.5]), (INT32, [-2**31, 2**31 - 1]), (INT16, [-300, 300]), (UINT16, [0, 65535]), (UINT8, [7, 255])):
-        numbers(f"of_{CLASSES[cls][0]}", cls, (1, 2), values)
-    numbers("scalar", DOUBLE, (1, 1), [math.pi])
-    numbers("complex", DOUBLE, (2, 2), [1.0, 2, 3, 4], [5.0, 6, 7, 8])
-    numbers("complex_short", SINGLE, (1, 2), [1.0, 2], [5.0, 6])
-    numbers("complex_integers", INT16, (1, 2), [1, 2], [5, 6])
-    text("text", DOUBLE, (1, 5), map(ord, "h\u00e9l\u65e5!"), "h\u00e9l\u65e5!")
-    text("rows", UINT8, (2, 3), b"adbecf", ["abc", "def"])
-    text("no_text", DOUBLE, (0, 0), [], "")
-    numbers("text_of_numbers", DOUBLE, (1, 2), [0.5, 65])
-    raw = raw[:-16 - 16 - 20] + matrix4("text_of_numbers", DOUBLE, (1, 2), [0.5, 65], kind=1, big=big)
-    sparse("s", (3, 4), [1, 3, 2], [1, 2, 4], [1.5, 2.5, -3.5])
-    sparse("sparse_complex", (2, 2), [2, 1], [1, 2], [1.0, 2.0], [3.0, -4.0])
-    sparse("sparse_none", (3, 2), [], [], [])
-    for cls in (SINGLE, INT32, INT16, UINT16, UINT8):
-        sparse(f"sparse_of_{CLASSES[cls][0]}", (3, 2), [1, 3], [2, 1], [2, 7], cls=cls)
+    if types:
+        for cls in (SINGLE, INT32, INT16, UINT16, UINT8):
+            sparse(f"sparse_of_{CLASSES[cls][0]}", (3, 2), [1, 3], [2, 1], [2, 7], cls=cls)
+    else:
+        numbers("x", DOUBLE, (2, 3), [1.5, -2, 3, 4, 5, 6])
+        for cls, values in ((SINGLE, [0.5, -1.5]), (INT32, [-2**31, 2**31 - 1]), (INT16, [-300, 300]), (UINT16, [0, 65535]), (UINT8, [7, 255])):
+            numbers(f"of_{CLASSES[cls][0]}", cls, (1, 2), values)
+        numbers("scalar", DOUBLE, (1, 1), [math.pi])
+        numbers("complex", DOUBLE, (2, 2), [1.0, 2, 3, 4], [5.0, 6, 7, 8])
+        numbers("complex_short", SINGLE, (1, 2), [1.0, 2], [5.0, 6])
+        numbers("complex_integers", INT16, (1, 2), [1, 2], [5, 6])
+        text("text", DOUBLE, (1, 5), map(ord, "h\u00e9l\u65e5!"), "h\u00e9l\u65e5!")
+        text("rows", UINT8, (2, 3), b"adbecf", ["abc", "def"])
+        text("no_text", DOUBLE, (0, 0), [], "")
+        numbers("text_of_numbers", DOUBLE, (1, 2), [0.5, 65])
+        raw = raw[:-16 - 16 - 20] + matrix4("text_of_numbers", DOUBLE, (1, 2), [0.5, 65], kind=1, big=big)
+        sparse("s", (3, 4), [1, 3, 2], [1, 2, 4], [1.5, 2.5, -3.5])
+        sparse("sparse_complex", (2, 2), [2, 1], [1, 2], [1.0, 2.0], [3.0, -4.0])
+        sparse("sparse_none", (3, 2), [], [], [])
     path = HERE / "golden" / f"{name}.mat"
     path.write_bytes(raw)
-    expected = {"file": f"matlab/{name}.mat", "container": "matlab", "written_by": "write_matlab.py", "exercises": "level 4: numbers of each type, texts, sparse matrices of triplets",
+    expected = {"file": f"matlab/{name}.mat", "container": "matlab", "written_by": "write_matlab.py", "exercises": "level 4: sparse matrices of numbers of each type" if types else "level 4: numbers of each type, texts, sparse matrices of triplets",
                 "version": "4", "file_size": len(raw), "sha256": sha256(raw), "manifest_length": 0, "attributes": attributes, "objects": objects}
     path.with_suffix(".expected.json").write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n")
 
@@ -324,6 +327,7 @@ def write_golden():
         g.array("everywhere", DOUBLE, (2, 1, 2), F64, [1.5, 2.5, 3.5, 4.5], flags=GLOBAL)
         g.write()
         golden4(big)
+        golden4(big, types=True)
     write_golden_sparse()
     write_golden_values()
     write_golden_edges()
