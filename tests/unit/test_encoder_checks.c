@@ -384,7 +384,7 @@ TEST_WITH(test_memory, disarm, NULL){
   check_sweeps(12, 200);
 }
 
-/* What a draft has already, and more parts than an object may have, change nothing in it. */
+/* A draft stays as it is if it is given a part that it has already, or more parts than an object may have. */
 TEST(test_rows_that_are_there){
   const uint8_t byte = 7;
   zt_draft *d = new_draft();
