@@ -502,17 +502,12 @@ static int compare_take_tensors(compare_state *s, zt_tensor *t, zt_tensor *other
        : zt_ranges_go(&ranges, err);
 }
 
-static void compare_enter(const zt_tensor *t, zt_error *err){
-  err->path = zt_source_name(t->source);
-  err->object = t->object->name;
-}
-
 /* Take each pair once, however often it occurs. */
 static int compare_take_once(compare_state *s, zt_tensor *t, zt_tensor *other, uint64_t *times,
                              zt_error *err){
   zt_broadcast one, two = { .once = NULL };
   if( zt_broadcast_open(t, other, &one, err)==SQLITE_OK ){
-    compare_enter(other, err);
+    zt_tensor_enter(other, err);
     if( zt_broadcast_open(other, t, &two, err)==SQLITE_OK ){
       compare_take_tensors(s, one.once, two.once, err);
     }
@@ -528,7 +523,7 @@ int zt_compare(zt_tensor *t, zt_tensor *other, zt_comparison *out, zt_error *err
   compare_state *s;
   uint64_t times;
   *out = (zt_comparison){ .elements = a->elements };
-  compare_enter(t, err);
+  zt_tensor_enter(t, err);
   if( a->rank!=b->rank || memcmp(a->shape, b->shape, a->rank*sizeof(*a->shape))!=0 ){
     return compare_fail_shapes(a, b, err);
   }

@@ -23,9 +23,7 @@ static uint64_t ranges_count(const zt_ranges *r){
 }
 
 static void ranges_enter(const zt_ranges *r, const zt_tensor *t, zt_error *err){
-  if( !r->t[1] ) return;
-  err->path = zt_source_name(t->source);
-  err->object = t->object->name;
+  if( r->t[1] ) zt_tensor_enter(t, err);
 }
 
 /* Take range i of r's tensors, or of the same tensors opened again. */

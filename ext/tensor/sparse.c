@@ -147,15 +147,10 @@ typedef struct sparse_side {
   ZT_NUMBERS(ZT_ENTRIES*ZT_ELEMENT_MAX/8) values;   /* Of cells of either tensor */
 } sparse_side;
 
-static void sparse_enter(const zt_tensor *t, zt_error *err){
-  err->path = zt_source_name(t->source);
-  err->object = t->object->name;
-}
-
 /* Go on to the next cell: that of entry `at`. */
 static int sparse_side_next(sparse_side *s, zt_error *err){
   if( s->at==s->entries.n ){
-    sparse_enter(s->tensor, err);
+    zt_tensor_enter(s->tensor, err);
     if( zt_sorted_next(s->sorted, err) ) return err->rc;
     s->at = 0;
   }
@@ -166,7 +161,7 @@ static int sparse_side_next(sparse_side *s, zt_error *err){
 static int sparse_side_open(sparse_side *s, zt_tensor *t, zt_error *err){
   s->tensor = t;
   s->at = s->entries.n = 0;
-  sparse_enter(t, err);
+  zt_tensor_enter(t, err);
   return zt_sorted_open(t, 0, t->object->elements, ZT_REPEATS_ADDED, &s->entries, &s->sorted, err)
        ? err->rc : sparse_side_next(s, err);
 }

@@ -8,6 +8,11 @@ int zt_tensor_poll(zt_tensor *t, uint64_t n, zt_error *err){
   return zt_interrupt_check(&t->budget->interrupt, err);
 }
 
+void zt_tensor_enter(const zt_tensor *t, zt_error *err){
+  err->path = zt_source_name(t->source);
+  err->object = t->object->name;
+}
+
 int zt_tensor_component(const zt_tensor *t, const char *role, const char *other, zt_component *out,
                         zt_error *err){
   const uint32_t i = t->object->index;

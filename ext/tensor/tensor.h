@@ -45,6 +45,9 @@ struct zt_layout {
 /* Count n more elements of work, and fail after an interrupt. */
 int zt_tensor_poll(zt_tensor *t, uint64_t n, zt_error *err);
 
+/* Make the tensor the place of errors, where there is another one. */
+void zt_tensor_enter(const zt_tensor *t, zt_error *err);
+
 /* Find the component of a role, or of the other role, which may be NULL (L4); and its bytes. The
 ** object's rules hold for it, which may be more than the file's. */
 int zt_tensor_component(const zt_tensor *t, const char *role, const char *other, zt_component *out,

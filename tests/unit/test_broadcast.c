@@ -2,6 +2,7 @@
 ** Tensors with dimensions of stride 0: tensor/broadcast.h, and the passes that count each of their elements as often as it occurs. A
 ** dense tensor of the same elements has the same statistics, histogram and distances.
 */
+#include "histograms.h"
 #include "tensors.h"
 
 #include <math.h>
@@ -137,21 +138,6 @@ static void check_stats(subject *s, subject *dense, const char *row){
   check_close(x.l2, y.l2, 0, "l2", row);
 }
 
-static void check_histogram(subject *s, subject *dense, const char *row){
-  zt_error err = ZT_ERROR_NONE;
-  zt_histogram x, y;
-  zt_histogram_compute(&s->tensor, BINS, &x, &err);
-  assert_succeeded(&err, row);
-  zt_histogram_compute(&dense->tensor, BINS, &y, &err);
-  assert_succeeded(&err, row);
-  check( x.bins==y.bins, "%s: %u bins, expected %u", row, x.bins, y.bins );
-  for(uint32_t i=0; i<y.bins; i++){
-    check( x.counts[i]==y.counts[i], "%s: %llu in bin %u, expected %llu", row, (unsigned long long)x.counts[i], i, (unsigned long long)y.counts[i] );
-  }
-  zt_histogram_clear(&x);
-  zt_histogram_clear(&y);
-}
-
 static zt_comparison compare(subject *s, subject *other, const char *row){
   zt_error err = ZT_ERROR_NONE;
   zt_comparison out;
@@ -248,7 +234,7 @@ TEST(test_what_a_dense_tensor_of_these_elements_has){
     open_dense(&dense[0], &one, row);
     open_dense(&dense[1], &two, row);
     check_stats(&one, &dense[0], row);
-    check_histogram(&one, &dense[0], row);
+    check_histograms(&one.tensor, &dense[0].tensor, BINS, row);
     x = compare(&one, &two, row);
     y = compare(&dense[0], &dense[1], row);
     check_comparison(&x, &y, row);

@@ -2,6 +2,7 @@
 ** Passes over sparse tensors that take stored elements alone: pairs of two tensors (tensor/sparse.h), their distance, and a histogram.
 ** Dense tensors of the same values have the same.
 */
+#include "histograms.h"
 #include "tensors.h"
 
 #include <math.h>
@@ -142,21 +143,6 @@ static void check_comparison(subject *s, subject *dense, const char *row){
   if( y.has_cosine ) check( x.cosine==y.cosine, "%s: %.17g", row, x.cosine );
 }
 
-static void check_histogram(subject *s, subject *dense, const char *row){
-  zt_error err = ZT_ERROR_NONE;
-  zt_histogram x, y;
-  zt_histogram_compute(&s->tensor, BINS, &x, &err);
-  assert_succeeded(&err, row);
-  zt_histogram_compute(&dense->tensor, BINS, &y, &err);
-  assert_succeeded(&err, row);
-  check( x.bins==y.bins && x.whole==y.whole, "%s: %u bins", row, x.bins );
-  for(uint32_t i=0; i<y.bins; i++){
-    check( x.counts[i]==y.counts[i], "%s: %llu in bin %u, expected %llu", row, (unsigned long long)x.counts[i], i, (unsigned long long)y.counts[i] );
-  }
-  zt_histogram_clear(&x);
-  zt_histogram_clear(&y);
-}
-
 TEST(test_what_dense_tensors_of_these_values_have){
   static const char *const dtypes[] = { "f64", "f32", "f16", "i64", "u64", "i8", "u8" };
   static const size_t stored[][2] = { { STORED/2, STORED/2 }, { STORED/2, 3 }, { 0, 100 }, { 0, 0 }, { STORED, STORED } };
@@ -173,8 +159,8 @@ TEST(test_what_dense_tensors_of_these_values_have){
       open_dense(&dense[0], dtypes[d], want[0]);
       open_dense(&dense[1], other, want[1]);
       check_comparison(s, dense, row);
-      check_histogram(&s[0], &dense[0], row);
-      check_histogram(&s[1], &dense[1], row);
+      check_histograms(&s[0].tensor, &dense[0].tensor, BINS, row);
+      check_histograms(&s[1].tensor, &dense[1].tensor, BINS, row);
       for(int k=0; k<2; k++){
         close_subject(&s[k]);
         close_subject(&dense[k]);
