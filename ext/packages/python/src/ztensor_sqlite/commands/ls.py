@@ -134,8 +134,8 @@ def _tensors(session, view, source, single, asked):
 
 def _files(session, view, source, is_long):
     # `types` comes first, because stored_bytes is known from then on
-    files = session.run("SELECT types, path, container, version, size, strftime('%Y-%m-%d %H:%M:%S', mtime, 'unixepoch', 'localtime') AS modified, objects,"
-                        f" stored_bytes, error FROM zt_files({source.sql})")
+    modified = "strftime('%Y-%m-%d %H:%M:%S', mtime, 'unixepoch', 'localtime')" if is_long else "NULL"
+    files = session.run(f"SELECT types, path, container, version, size, {modified}, objects, stored_bytes, error FROM zt_files({source.sql})")
     if not files:
         source.refuse_empty()
     totals, found, rows = Totals(), _by_types(session, files), []
