@@ -21,6 +21,27 @@ void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object)
   }
 }
 
+void zt_totals_join(zt_totals *t, const zt_totals *other){
+  t->stored_known = t->stored_known && other->stored_known
+                 && zt_add64(t->stored, other->stored, &t->stored);
+  t->decoded_known = t->decoded_known && other->decoded_known
+                  && zt_add64(t->decoded, other->decoded, &t->decoded);
+}
+
+static zt_text describe_type(const zt_component *component){
+  return component->type.z ? component->type : component->dtype;
+}
+
+zt_types zt_object_types(const zt_container *c, const zt_object *object){
+  zt_types types = { object->dtype, object->dtype };
+  zt_component values;
+  if( zt_component_values(c, object->index, ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, &values) ){
+    types = (zt_types){ values.dtype, describe_type(&values) };
+  }
+  if( object->type.z ) types.type = object->type;
+  return types;
+}
+
 void zt_result_shape(sqlite3_context *ctx, const zt_object *object){
   /* The text is written from its end */
   char text[ZT_MAX_RANK*DESCRIBE_DIGITS+2], *end = text+sizeof(text), *p = end;
@@ -53,5 +74,5 @@ void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_
 }
 
 void zt_result_type(sqlite3_context *ctx, const zt_component *component){
-  zt_result_text(ctx, component->type.z ? component->type : component->dtype);
+  zt_result_text(ctx, describe_type(component));
 }

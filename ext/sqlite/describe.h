@@ -14,8 +14,16 @@ typedef struct zt_totals {
 
 #define ZT_TOTALS_NONE ((zt_totals){ 0, 0, true, true })
 
-/* Add an object's components. */
+/* Add an object's components, or other totals. */
 void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object);
+void zt_totals_join(zt_totals *t, const zt_totals *other);
+
+/* An object's storage and logical type; z is NULL if it has none. Borrowed from the container. */
+typedef struct zt_types {
+  zt_text dtype, type;
+} zt_types;
+
+zt_types zt_object_types(const zt_container *c, const zt_object *object);
 
 void zt_result_shape(sqlite3_context *ctx, const zt_object *object);   /* JSON array */
 

@@ -35,6 +35,11 @@
 **   etag             the entity tag of a remote file, with its quotes, as its server states it;
 **                    for a large file of the hub, its digest. NULL if there is none, and for local
 **                    files
+**   types            JSON array of the tensors' types, in the order of the first tensor of each:
+**                    objects with `format`, `dtype` and `type` as in zt_objects, `bits` (the
+**                    attribute of quantized tensors), and over the tensors with these `objects`,
+**                    their number, and `elements` and `stored_bytes`, sums of the known ones
+**                    (decimal text above 2^63-1)
 **
 ** An unreadable file never ends a query. A file is examined when a column that needs it is asked
 ** for, and opened when a column needs its manifest. A row that a condition on path, size or mtime
@@ -45,6 +50,7 @@
 #include "sqlite/describe.h"
 #include "sqlite/structure_digest.h"
 #include "sqlite/tables.h"
+#include "sqlite/type_counts.h"
 #include "tensor/rule.h"
 
 #define FILES_TABLE_POLL 1024   /* Objects between checks for an interrupt */
@@ -56,7 +62,7 @@ enum {
   FILES_TABLE_ERROR_KIND = FILES_TABLE_VISIBLE, FILES_TABLE_DEVICE, FILES_TABLE_INODE,
   FILES_TABLE_ARCHITECTURE, FILES_TABLE_LAYOUT, FILES_TABLE_DATA, FILES_TABLE_DIGESTS,
   FILES_TABLE_MTIME_NS, FILES_TABLE_CTIME_NS, FILES_TABLE_BIRTH_NS,
-  FILES_TABLE_ETAG
+  FILES_TABLE_ETAG, FILES_TABLE_TYPES
 };
 
 /* Computed once per row, for the first column that needs it. */
@@ -98,6 +104,21 @@ static void files_table_sum_column(zt_scan *scan, sqlite3_context *ctx, int i){
   }
 }
 
+/* The totals are known afterwards, too. */
+static void files_table_types_column(zt_scan *scan, sqlite3_context *ctx){
+  const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
+  files_table_row *r = scan->row;
+  zt_error err = ZT_ERROR_NONE;
+  sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
+  r->summed = zt_type_counts(scan->container, &interrupt, out, &r->totals, &err)==SQLITE_OK;
+  if( r->summed ){
+    zt_result_json(ctx, out);
+    return;
+  }
+  sqlite3_free(sqlite3_str_finish(out));
+  zt_result_error(ctx, &err);
+}
+
 /* layout or architecture. */
 static void files_table_structure_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
@@ -120,6 +141,7 @@ static void files_table_manifest_column(zt_scan *scan, sqlite3_context *ctx, int
     case FILES_TABLE_COMPONENTS: zt_result_uint(ctx, zt_container_components(c)); break;
     case FILES_TABLE_STORED:
     case FILES_TABLE_DECODED:    files_table_sum_column(scan, ctx, i); break;
+    case FILES_TABLE_TYPES:      files_table_types_column(scan, ctx); break;
     case FILES_TABLE_MANIFEST:   zt_result_uint(ctx, zt_container_manifest_length(c)); break;
     case FILES_TABLE_ATTRIBUTES:
       attributes = zt_container_attributes(c);
@@ -209,7 +231,7 @@ const zt_table zt_table_files = {
   .hidden = "error_kind TEXT HIDDEN, device INTEGER HIDDEN, inode INTEGER HIDDEN,"
             " architecture TEXT HIDDEN, layout TEXT HIDDEN, data_offset INTEGER HIDDEN,"
             " digests INTEGER HIDDEN, mtime_ns INTEGER HIDDEN, ctime_ns INTEGER HIDDEN,"
-            " birth_ns INTEGER HIDDEN, etag TEXT HIDDEN",
+            " birth_ns INTEGER HIDDEN, etag TEXT HIDDEN, types TEXT HIDDEN",
   .nVisible = FILES_TABLE_VISIBLE,
   .rows = ZT_ROWS_FILES,
   .iPath = FILES_TABLE_PATH,

@@ -36,15 +36,15 @@ enum {
 
 /* Found out once per row, for the first column that needs it. */
 typedef struct objects_row {
-  bool looked, found;          /* The component with the values was looked for, and found */
-  zt_component values;         /* Its dtype and type */
+  bool typed;
+  zt_types types;
   bool summed;
   zt_totals totals;
 } objects_row;
 
 static bool objects_first(zt_scan *scan){
   objects_row *r = scan->row;
-  r->looked = r->summed = false;
+  r->typed = r->summed = false;
   return true;
 }
 
@@ -89,19 +89,12 @@ static void objects_fingerprint_column(zt_scan *scan, sqlite3_context *ctx, int 
   }
 }
 
-static void objects_values_column(zt_scan *scan, sqlite3_context *ctx, int i){
+/* dtype or type. */
+static void objects_type_column(zt_scan *scan, sqlite3_context *ctx, int i){
   objects_row *r = scan->row;
-  if( !r->looked ){
-    r->found = zt_component_values(scan->container, scan->object,
-                                   ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, &r->values);
-  }
-  r->looked = true;
-  if( i==OBJECTS_TYPE && zt_scan_object(scan)->type.z ){
-    zt_result_text(ctx, zt_scan_object(scan)->type);
-  }else if( !r->found && zt_scan_object(scan)->dtype.z ){
-    zt_result_text(ctx, zt_scan_object(scan)->dtype);
-  }else if( r->found && i==OBJECTS_DTYPE ) zt_result_text(ctx, r->values.dtype);
-  else if( r->found ) zt_result_type(ctx, &r->values);
+  if( !r->typed ) r->types = zt_object_types(scan->container, zt_scan_object(scan));
+  r->typed = true;
+  zt_result_text(ctx, i==OBJECTS_DTYPE ? r->types.dtype : r->types.type);
 }
 
 /* stored_bytes or decoded_bytes. */
@@ -130,7 +123,7 @@ static void objects_column(zt_scan *scan, sqlite3_context *ctx, int i){
     case OBJECTS_OBJECT:     zt_result_text(ctx, zt_container_name(c, scan->object)); break;
     case OBJECTS_FORMAT:     zt_result_text(ctx, zt_scan_object(scan)->format); break;
     case OBJECTS_DTYPE:
-    case OBJECTS_TYPE:       objects_values_column(scan, ctx, i); break;
+    case OBJECTS_TYPE:       objects_type_column(scan, ctx, i); break;
     case OBJECTS_SHAPE:
     case OBJECTS_RANK:
     case OBJECTS_ELEMENTS:   objects_shape_column(scan, ctx, i); break;

@@ -38,7 +38,7 @@ static const char *const of_file[] = {
   "SELECT * FROM zt_stats(?1) LIMIT 3",
   "SELECT hash, \"too many arguments\" FROM zt_components(?1, 'skip') LIMIT 4",
   "SELECT r.severity, r.meaning FROM zt_check(?1) JOIN zt_rules AS r USING (rule) LIMIT 9",
-  "SELECT mtime_ns IS NULL OR mtime_ns > 0, ctime_ns IS NULL OR ctime_ns > 0, birth_ns IS NULL OR birth_ns > 0, etag FROM zt_files(?1)",
+  "SELECT mtime_ns IS NULL OR mtime_ns > 0, ctime_ns IS NULL OR ctime_ns > 0, birth_ns IS NULL OR birth_ns > 0, etag, types FROM zt_files(?1)",
   "SELECT g.value, o.object FROM zt_objects(?1) AS o JOIN zt_given('usage') AS g ON g.value = o.object LIMIT 9",
   "SELECT zt_manifest(?1)",
   "SELECT zt_content_id(?1)",

@@ -30,8 +30,10 @@
 
 static const oom_case cases[] = {
   /* Every column of every table, of a file and of a BLOB */
-  { .sql = "SELECT *, source, \"too many arguments\", error_kind, device, inode, architecture, layout, data_offset, digests, mtime_ns, ctime_ns, birth_ns, etag, rowid FROM zt_files('" V12 "wheel_attributes.zt')" },
+  { .sql = "SELECT *, source, \"too many arguments\", error_kind, device, inode, architecture, layout, data_offset, digests, mtime_ns, ctime_ns, birth_ns, etag, types, rowid FROM zt_files('" V12 "wheel_attributes.zt')" },
   { .sql = "SELECT device, architecture, layout, data_offset, digests, mtime_ns, ctime_ns, birth_ns FROM zt_files(?1)", .image = V12 "hand_sparse.zt" },
+  { .sql = "SELECT types, stored_bytes FROM zt_files(?1)", .image = V12 "wheel_quantized.zt" },
+  { .sql = "SELECT types FROM zt_files('" V12 "hand_bad_objects.zt')" },
   { .sql = "SELECT *, source, rowid FROM zt_files(?1)", .image = V12 "wheel_attributes.zt" },
   { .sql = "SELECT *, source, on_error, \"too many arguments\", fingerprint, fingerprint_error, rowid FROM zt_objects('" V12 "wheel_attributes.zt')" },
   { .sql = "SELECT *, source, on_error, fingerprint, rowid FROM zt_objects(?1, 'skip')", .image = V0 "hand_custom_fields.zt" },

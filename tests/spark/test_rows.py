@@ -11,7 +11,7 @@ TYPES = {"TEXT": "string", "INTEGER": "decimal(20,0)", "REAL": "double", "BLOB":
 
 # The questions to each table: options, and hidden columns
 ASKED = {
-    "files": ("files", {}, ["error_kind", "device", "inode", "architecture", "layout", "data_offset", "digests"]),
+    "files": ("files", {}, ["error_kind", "device", "inode", "architecture", "layout", "data_offset", "digests", "types"]),
     "objects": ("objects", {}, []),
     "fingerprints": ("objects", {}, ["fingerprint", "fingerprint_error"]),
     "components": ("components", {}, ["digest_of", "digest_algorithm", "digest_value"]),

@@ -193,7 +193,7 @@ def test_a_progress_handler_ends_a_list_of_which_each_element_is_looked_for(conn
     interrupted(db, "SELECT zt_absolute(?)", json.dumps([f"none/{i}" for i in range(2000)]))
 
 
-@pytest.mark.parametrize("column", ["stored_bytes", "decoded_bytes"])
+@pytest.mark.parametrize("column", ["stored_bytes", "decoded_bytes", "json_extract(types, '$[0].stored_bytes')"])
 def test_a_progress_handler_ends_a_sum_over_many(connect, save, column):
     db, path = connect(), named(save, [f"{i:04}" for i in range(3000)])
     db.set_progress_handler(lambda: 1, 1000)

@@ -21,7 +21,7 @@ VISIBLE = {
 }
 # Arguments come before hidden output, because positional arguments bind to hidden columns in order.
 HIDDEN = {
-    "zt_files": ["source", "too many arguments", "error_kind", "device", "inode", "architecture", "layout", "data_offset", "digests", "mtime_ns", "ctime_ns", "birth_ns", "etag"],
+    "zt_files": ["source", "too many arguments", "error_kind", "device", "inode", "architecture", "layout", "data_offset", "digests", "mtime_ns", "ctime_ns", "birth_ns", "etag", "types"],
     "zt_objects": ["source", "on_error", "too many arguments", "fingerprint", "fingerprint_error"],
     "zt_components": ["source", "on_error", "too many arguments", "data", "stored", "digest_status", "hash", "digest_of", "digest_algorithm", "digest_value"],
     "zt_attributes": ["source", "on_error", "too many arguments", "stored_type"],

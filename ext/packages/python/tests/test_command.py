@@ -84,7 +84,7 @@ def test_ls_of_a_directory_lists_files_and_says_which_are_broken(command, models
     assert found[0]["size"] == models[0].stat().st_size and found[0]["error"] is None and "broken.safetensors" in found[2]["error"]
     out, err = command("ls", "models", "--tensors", status=1)
     assert len(out.splitlines()) == 1 + 14 and err.count("broken.safetensors") == 1
-    assert command("ls", "models/[ab].safetensors")[1] == "2 files, 14 tensors, 116 B\n"
+    assert command("ls", "models/[ab].safetensors")[1] == "2 files, 14 tensors, 29 parameters, 116 B, 32 bits per weight; f32 14\n"
 
 
 # Python imports these slowly, and `ls` does not need them

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -184,11 +185,56 @@ def test_ls_long(command, models, tmp_path):
     assert (b["parameters"], b["dtypes"]) == (128 + 256 + 2, {"f32": 1, "q4_k": 1, "q5_0": 1})
     assert b["bits_per_weight"] == round(8 * (2 * 2 * 22 + 144 + 8) / 386, 3)
     assert broken["parameters"] is broken["dtypes"] is None and "broken.safetensors" in broken["error"]
-    out, err = command("ls", "-l", "m", status=1)
-    assert err == ("3 files, 8 tensors, 394 parameters, 270 B, 5.482 bits per weight; f32 3, bf16 1, f16 1, i64 1, q4_k 1, q5_0 1; 1 unreadable\n")
-    assert command("ls", "m", status=1)[1] == "3 files, 8 tensors, 270 B; 1 unreadable\n"
+    for words in (["ls", "-l", "m"], ["ls", "m"], ["ls", "m", "--top", 1]):
+        assert command(*words, status=1)[1] == \
+            "3 files, 8 tensors, 394 parameters, 270 B, 5.482 bits per weight; f32 3, bf16 1, f16 1, i64 1, q4_k 1, q5_0 1; 1 unreadable\n"
     (row,) = command.json("ls", "-l", "m/b.gguf", "--name", "*_q")
     assert row == {"object": "blk.0.attn_q", "dtype": "q5_0", "shape": [2, 64], "elements": 128, "stored_bytes": 88, "format": "gguf.q5_0", "bits_per_weight": 5.5}
+
+
+def totals(said):
+    """(number of files, unreadable ones, the rest) of the last line on stderr."""
+    files, rest, unreadable = re.fullmatch(r"([\d,]+) files?, (.*?)(?:; (\d+) unreadable)?", said.splitlines()[-1]).groups()
+    return int(files.replace(",", "")), int(unreadable or 0), rest
+
+
+FORMATS = ("gguf", "ztensor", "pytorch", "pickle", "onnx", "hdf5", "safetensors", "matlab")
+
+
+@pytest.mark.parametrize("sources, status", [(FORMATS, 1), (("gguf/golden/*.gguf", "ztensor/golden/v2/", "gguf/golden/*.gguf"), 0)], ids=["all", "some"])
+def test_totals_are_the_same_however_they_are_counted(command, models, sources, status):
+    """Over quantized, sparse and opaque tensors, broken files, and files without tensors: of each file, and of each tensor."""
+    sources = [*(str(GOLDEN / source) for source in sources), "m"]
+    tensors, said = command("ls", "-t", *sources, "--json", status=status)
+    tensors = json.loads(tensors)
+    of_path = {row["path"]: [] for row in tensors}
+    for row in tensors:
+        of_path[row["path"]].append(row)
+    of_tensors = totals(said)
+    assert of_tensors[0] == len(of_path) and of_tensors[2].startswith(f"{len(tensors):,} tensors, ")
+    assert " q5_0 " in of_tensors[2] and " int4 " in of_tensors[2]
+    for words in (["ls"], ["ls", "-l"], ["ls", "--top", 3, "--sort", "objects"]):
+        out, said = command(*words, *sources, "--json", status=status)
+        files, unreadable, rest = totals(said)
+        assert rest == of_tensors[2] and (words[-1] == "objects" or files == len(json.loads(out)))
+        assert command(*words, *sources, "--csv", status=status)[1] == said
+    rows = command.json("ls", "-l", *sources, status=status)
+    assert unreadable == sum(row["error"] is not None for row in rows) and bool(unreadable) == bool(status)
+    for row in rows:
+        own = of_path.get(row["path"], [])
+        counted = Counter(tensor["dtype"] or "no type" for tensor in own)
+        assert (row["dtypes"] or {}) == counted and (row["parameters"] or 0) == sum(int(tensor["elements"] or 0) for tensor in own), row["path"]
+
+
+def test_bits_of_a_type_are_an_integer(command):
+    """Other values that equal one in SQL are none."""
+    code = """import json, sqlite3, sys
+from ztensor_sqlite import dtypes
+db = sqlite3.connect(":memory:")
+of = "SELECT 'quantized_group' AS format, 'u8' AS dtype, NULL AS type, ? AS attributes"
+print(json.dumps([db.execute(f"SELECT {dtypes.LOGICAL} FROM ({of})", (text,)).fetchone()[0] for text in sys.argv[1:]]))"""
+    given = {'{"bits":4}': "int4", '{"bits":4.0}': "quantized_group", '{"bits":true}': "quantized_group", '{"bits":9}': "quantized_group", "{}": "quantized_group"}
+    assert json.loads(command.python_code(code, *given)) == list(given.values())
 
 
 # ---- Forms

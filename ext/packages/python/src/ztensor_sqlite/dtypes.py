@@ -19,8 +19,8 @@ PREFIXES = ("torch.", "numpy.", "np.", "ml_dtypes.", "jnp.", "tf.", "ggml_type_"
 
 _MX = """CASE type WHEN 'f4_e2m1' THEN 'mxfp4' WHEN 'f6_e2m3' THEN 'mxfp6_e2m3' WHEN 'f6_e3m2' THEN 'mxfp6_e3m2'
           WHEN 'f8_e4m3fn' THEN 'mxfp8_e4m3' WHEN 'f8_e5m2' THEN 'mxfp8_e5m2' WHEN 'i8' THEN 'mxint8' ELSE format END"""
-_BITS = """CASE WHEN json_valid(attributes) THEN CASE WHEN json_extract(attributes, '$.bits') IN (1, 2, 3, 4, 5, 6, 7, 8, 16)
-          THEN 'int' || json_extract(attributes, '$.bits') END END"""
+_BITS = """CASE WHEN json_valid(attributes) THEN CASE WHEN json_type(attributes, '$.bits') = 'integer' AND
+          json_extract(attributes, '$.bits') IN (1, 2, 3, 4, 5, 6, 7, 8, 16) THEN 'int' || json_extract(attributes, '$.bits') END END"""
 
 # The type of a tensor's elements in a row of zt_objects, as SQL. The storage of quantized and other packed elements says nothing about them
 LOGICAL = f"""CASE WHEN format IN ('dense', 'sparse_csr', 'sparse_coo') THEN type
@@ -31,6 +31,25 @@ LOGICAL = f"""CASE WHEN format IN ('dense', 'sparse_csr', 'sparse_coo') THEN typ
      WHEN coalesce(type, 'u8') = 'u8' AND (format GLOB 'tensorflow.?*' OR format GLOB 'numpy.?*' OR format GLOB 'hdf5.?*' OR
           format GLOB 'tflite.?*' OR format GLOB 'onnx.?*') THEN substr(format, instr(format, '.') + 1)
      ELSE coalesce(type, dtype) END"""
+
+
+_KINDS = ("format", "dtype", "type", "bits")   # Keys of zt_files.types that decide LOGICAL
+
+
+def kind(counted):
+    """The values that decide LOGICAL, of the tensors that an object of zt_files.types counts."""
+    return tuple(map(counted.get, _KINDS))
+
+
+def of_kinds(session, kinds):
+    """LOGICAL by kind."""
+    import json
+
+    kinds = list(kinds)
+    columns = ", ".join(f"json_extract(value, '$[{at}]') AS {name}" for at, name in enumerate(_KINDS))
+    rows = session.bound(f"WITH kinds AS (SELECT {columns} FROM json_each(?)), tensors AS (SELECT *, json_object('bits', bits) AS attributes FROM kinds)"
+                         f" SELECT {LOGICAL} FROM tensors", json.dumps(kinds))
+    return dict(zip(kinds, (name for (name,) in rows)))
 
 
 def canonical(name):

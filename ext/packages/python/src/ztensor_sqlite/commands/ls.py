@@ -35,7 +35,7 @@ def command(sources, tensors, is_long, view):
     single = not of_files and source.is_single(session)
     if single or tensors or view.is_selective:
         return _tensors(session, view, source, single, LONG_TENSORS if is_long else TENSORS) or missing
-    return (_long_files if is_long else _files)(session, view, source) or missing
+    return _files(session, view, source, is_long) or missing
 
 
 command.columns = [*TENSORS, *(column if isinstance(column, str) else column[0] for column in LONG_FILES)]
@@ -54,14 +54,24 @@ class Totals:
     """Sums over the tensors of a listing."""
 
     def __init__(self):
-        self.files, self.tensors, self.parameters, self.bytes, self.dtypes = set(), 0, 0, 0, {}
+        self.files, self.tensors, self.parameters, self.bytes, self.dtypes = set(), 0, 0, 0, Counter()
 
-    def add(self, path, dtype, tensors, parameters, stored):
-        self.files.add(path)
-        self.tensors += tensors
-        self.parameters += parameters
-        self.bytes += stored
-        self._count(dtype, tensors)
+    def add_types(self, types, names):
+        """Add what `types` of a row of zt_files counts. `names` are the types' names by kind."""
+        for counted in types:
+            self.tensors += counted["objects"]
+            self.parameters += int(counted["elements"])
+            self.bytes += int(counted["stored_bytes"])
+            self._count(names[dtypes.kind(counted)], counted["objects"])
+
+    def add_files(self, each, files):
+        """Add files, each of which has the same totals."""
+        self.files.update(files)
+        self.tensors += len(files) * each.tensors
+        self.parameters += len(files) * each.parameters
+        self.bytes += len(files) * each.bytes
+        for name, tensors in each.dtypes.items():
+            self.dtypes[name] += len(files) * tensors
 
     def add_tensors(self, rows):
         """Add rows of TENSORS, many at once."""
@@ -73,8 +83,7 @@ class Totals:
             self._count(dtype, tensors)
 
     def _count(self, dtype, tensors):
-        name = dtype or "no type"
-        self.dtypes[name] = self.dtypes.get(name, 0) + tensors
+        self.dtypes[dtype or "no type"] += tensors
 
     def __str__(self):
         parts = [output.counted(len(self.files), "file"), output.counted(self.tensors, "tensor"), output.counted(self.parameters, "parameter"),
@@ -123,40 +132,40 @@ def _tensors(session, view, source, single, asked):
     return int(broken > 0)
 
 
-def _files(session, view, source):
-    rows = session.run(f"SELECT path, container, version, size, objects, stored_bytes, error FROM zt_files({source.sql})")
-    if not rows:
-        source.refuse_empty()
-    view.show(FILES, rows)
-    broken = sum(row[-1] is not None for row in rows)
-    view.say(f"{output.counted(len(rows), 'file')}, {output.counted(sum(row[4] or 0 for row in rows), 'tensor')},"
-             f" {output.size(sum(row[5] or 0 for row in rows))}{_unreadable(broken)}")
-    return int(broken > 0)
-
-
-def _long_files(session, view, source):
-    files = session.run("SELECT path, container, version, size, strftime('%Y-%m-%d %H:%M:%S', mtime, 'unixepoch', 'localtime'), objects, stored_bytes,"
-                        f" error FROM zt_files({source.sql})")
+def _files(session, view, source, is_long):
+    # `types` comes first, because stored_bytes is known from then on
+    modified = "strftime('%Y-%m-%d %H:%M:%S', mtime, 'unixepoch', 'localtime')" if is_long else "NULL"
+    files = session.run(f"SELECT types, path, container, version, size, {modified}, objects, stored_bytes, error FROM zt_files({source.sql})")
     if not files:
         source.refuse_empty()
-    totals, found = Totals(), {}
-    for path, dtype, tensors, parameters, stored in session.rows(
-            f"SELECT path, {dtypes.LOGICAL}, count(*), total(elements), total(stored_bytes) FROM zt_objects({source.sql}, 'skip') GROUP BY 1, 2"):
-        totals.add(path, dtype, tensors, int(parameters), int(stored))
-        of = found.setdefault(path, Totals())
-        of.add(path, dtype, tensors, int(parameters), int(stored))
-    rows = []
-    for path, container, version, size, modified, objects, stored, error in files:
-        of = found.get(path, Totals())
-        known = error is None
+    totals, found, rows = Totals(), _by_types(session, files), []
+    for each, paths in found.values():
+        totals.add_files(each, paths)
+    for types, path, container, version, size, modified, objects, stored, error in files:
+        if not is_long:
+            rows.append((path, container, version, size, objects, stored, error))
+            continue
+        of, known = found[types][0], error is None
         rows.append((path, container, version, size, modified, objects, of.parameters if known else None, stored, bits(of.bytes, of.parameters),
                      by_count(of.dtypes) if known else None, error))
-    totals.files = {row[0] for row in files}
-    view.show(LONG_FILES, rows)
+    view.show(LONG_FILES if is_long else FILES, rows)
     broken = sum(row[-1] is not None for row in rows)
-    view.say(f"{totals}{_unreadable(broken)}")
+    view.say(f"{totals}{f'; {broken} unreadable' if broken else ''}")
     return int(broken > 0)
 
 
-def _unreadable(broken):
-    return f"; {broken} unreadable" if broken else ""
+def _by_types(session, files):
+    """{types: (the totals of each file that has these, their paths)}. The checkpoints of a run have the same: they are read once."""
+    import json
+
+    paths = {}
+    for types, path, *_ in files:
+        paths.setdefault(types, []).append(path)
+    read = {types: json.loads(types or "[]") for types in paths}
+    names = dtypes.of_kinds(session, {dtypes.kind(counted) for some in read.values() for counted in some})
+    found = {}
+    for types, some in read.items():
+        each = Totals()
+        each.add_types(some, names)
+        found[types] = each, paths[types]
+    return found
