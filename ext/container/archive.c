@@ -28,6 +28,7 @@
 */
 #include "container/archive.h"
 
+#include <assert.h>
 #include "container/builder.h"
 #include "container/foreign.h"
 #include "container/torch_probe.h"
@@ -478,6 +479,7 @@ static void archive_show(archive_reader *r){
     c->manifest = zt_archive_manifests();
     return;
   }
+  assert( one );   /* At least one was read */
   c->version = one->inner->version;
   c->attributes = zt_archive_value((uint32_t)(one-a->a), one->inner->attributes);
   c->manifest = zt_archive_value((uint32_t)(one-a->a), one->inner->manifest);
