@@ -99,7 +99,7 @@ static int group_tree(group_walk *w, group_node node){
   uint64_t n, before;
   zt_hdf5_in in;
   if( zt_hdf5_copy(h, node.address, fixed, 8) ) return h->err->rc;
-  if( memcmp(fixed, "TREE", 4) || fixed[4]!=0 ){
+  if( memcmp(fixed, "TREE", 4)!=0 || fixed[4]!=0 ){
     return group_fail(h, "no node of a group's B-tree", node.address);
   }
   if( fixed[5]>GROUP_LEVEL_MAX || (node.level<=GROUP_LEVEL_MAX && fixed[5]!=node.level) ){
