@@ -73,8 +73,9 @@ ZT_INLINE bool zt_fields_open(zt_fields *f, zt_cbor *c, const zt_schema *schema)
 ** broken. */
 ZT_INLINE bool zt_schema_enter(zt_cbor *c, zt_cbor_type type, const char *rule,
                                const char *expected, zt_cbor_level *level){
-  return zt_cbor_peek(c)==type ? zt_cbor_open(c, type, level)
-       : zt_cbor_fail_type(c, rule, expected);
+  if( zt_cbor_peek(c)==type ) return zt_cbor_open(c, type, level);
+  zt_cbor_fail_type(c, rule, expected);
+  return false;
 }
 
 /* Read keys up to the next known field with a value, and return its id; the caller must read the
