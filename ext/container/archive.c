@@ -28,6 +28,7 @@
 */
 #include "container/archive.h"
 
+#include <assert.h>
 #include "container/builder.h"
 #include "container/foreign.h"
 #include "container/torch_probe.h"
@@ -385,9 +386,9 @@ static int archive_add_object(archive_reader *r, zt_text path, zt_text name){
   }
   if( zt_builder_keep(b, NULL, n, &at) ) return b->err->rc;
   p = c->kept.p+at;
-  if( path.n ) memcpy(p, path.z, path.n);
+  if( path.z ) memcpy(p, path.z, path.n);
   if( slash ) p[path.n] = '/';
-  if( name.n ) memcpy(p+path.n+slash, name.z, name.n);
+  if( name.z ) memcpy(p+path.n+slash, name.z, name.n);
   if( zt_builder_object(b, (zt_text){ (const char*)p, n }, 0, &duplicate) ) return b->err->rc;
   if( !duplicate ) return SQLITE_OK;
   b->err->object = (zt_text){ (const char*)p, n };
@@ -478,6 +479,7 @@ static void archive_show(archive_reader *r){
     c->manifest = zt_archive_manifests();
     return;
   }
+  assert( one );   /* At least one was read */
   c->version = one->inner->version;
   c->attributes = zt_archive_value((uint32_t)(one-a->a), one->inner->attributes);
   c->manifest = zt_archive_value((uint32_t)(one-a->a), one->inner->manifest);

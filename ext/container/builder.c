@@ -91,14 +91,16 @@ void zt_builder_cut(zt_builder *b, size_t n){
 
 int zt_builder_room(zt_builder *b, size_t n, uint32_t *at){
   zt_container *c = b->container;
-  if( builder_reserve(b, n) ) return b->err->rc;
+  const int rc = builder_reserve(b, n);
+  if( rc ) return rc;
   *at = (uint32_t)c->kept.n;
   c->kept.n += n;
   return SQLITE_OK;
 }
 
 int zt_builder_keep(zt_builder *b, const void *p, size_t n, uint32_t *at){
-  if( zt_builder_room(b, n, at) ) return b->err->rc;
+  const int rc = zt_builder_room(b, n, at);
+  if( rc ) return rc;
   if( p && n ) memcpy(b->container->kept.p+*at, p, n);
   else memset(b->container->kept.p+*at, 0, n);
   return SQLITE_OK;

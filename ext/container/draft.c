@@ -184,9 +184,10 @@ int zt_draft_add_object(zt_draft *d, const zt_draft_object *object, uint32_t *nu
   return SQLITE_OK;
 }
 
-/* Append row number `row` to a list, of which *last is the link of the last row. */
+/* Append row number `row` to a list, of which *last is the link of the last row. NULL: it is
+** empty. */
 static void draft_link(draft_list *list, uint32_t *last, uint32_t row){
-  if( list->first ) *last = row+1;
+  if( last ) *last = row+1;
   else list->first = row+1;
   list->last = row+1;
 }

@@ -120,13 +120,15 @@ typedef struct gguf_reader {
 } gguf_reader;
 
 static ZT_COLD bool gguf_fail(gguf_reader *r, const char *rule, size_t at, const char *fault){
-  return !zt_break(r->b->err, rule, "byte %llu: %s", (uint64_t)(ZT_GGUF_HEADER+at), fault);
+  zt_break(r->b->err, rule, "byte %llu: %s", (uint64_t)(ZT_GGUF_HEADER+at), fault);
+  return false;
 }
 
 /* The file ends within the item at the reader's position. */
 static ZT_COLD bool gguf_fail_end(gguf_reader *r, const char *what){
-  return !zt_break(r->b->err, "GG4", "byte %llu: %s goes beyond the file's end",
-                   (uint64_t)(ZT_GGUF_HEADER+r->at), what);
+  zt_break(r->b->err, "GG4", "byte %llu: %s goes beyond the file's end",
+           (uint64_t)(ZT_GGUF_HEADER+r->at), what);
+  return false;
 }
 
 static ZT_COLD bool gguf_fail_size(gguf_reader *r){

@@ -364,7 +364,7 @@ static int hdf5_open(zt_builder *b, const zt_head_tail *input){
   if( h.base==UINT64_MAX ) return zt_break(b->err, "HD1", "it has no superblock");
   h.size = input->size-h.base;
   h.most = input->size<UINT32_MAX/HDF5_TIMES ? HDF5_SPARE+HDF5_TIMES*input->size : UINT32_MAX;
-  h.work = HDF5_WORK+(input->size<UINT64_MAX/(2*HDF5_TIMES) ? HDF5_TIMES*input->size : 0);
+  h.work = HDF5_WORK+(input->size<UINT64_MAX/2/HDF5_TIMES ? HDF5_TIMES*input->size : 0);
   c->gap = UINT64_MAX;   /* Metadata lie between the data */
   c->rules = ZT_RULE_ANY_ALIGNMENT;
   /* Position 0 means none */

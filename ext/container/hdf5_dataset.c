@@ -387,6 +387,7 @@ static int dataset_place(dataset_reader *r){
 /* The chunks of data that are all fill value: one, which is absent. */
 static void dataset_set_absent(dataset_reader *r){
   zt_chunks *c = &r->chunks;
+  assert( r->type.size>0 );   /* HD11 */
   *c = (zt_chunks){ .rank = 1, .width = r->type.size, .bytes = r->type.size };
   c->shape[0] = r->record.decoded/r->type.size;
   c->chunk[0] = c->across[0] = 1;
@@ -469,7 +470,7 @@ static uint32_t dataset_put_facts(const dataset_reader *r, zt_cbor_out *o){
     for(uint32_t d=0; d<l->rank; d++) zt_cbor_put_uint(o, l->chunk[d]);
     n++;
   }
-  if( r->has_space && memcmp(r->space.shape, r->space.most, r->space.rank*sizeof(uint64_t)) ){
+  if( r->has_space && memcmp(r->space.shape, r->space.most, r->space.rank*sizeof(uint64_t))!=0 ){
     dataset_put_most(r, o);
     n++;
   }

@@ -75,20 +75,20 @@ static const char *group_name(group_walk *w, uint64_t at){
   return NULL;
 }
 
+/* Fail if two keys descend. */
+static int group_check_keys(group_walk *w, uint64_t first, uint64_t second, uint64_t address){
+  const char *a = group_name(w, first), *b = group_name(w, second);
+  if( !a || !b ) return w->h->err->rc;
+  if( strcmp(a, b)<=0 ) return SQLITE_OK;
+  return group_fail(w->h, "a node's keys beyond those of the node above", address);
+}
+
 /* The keys of a node below another are between the two keys that it has there. */
-static int group_check_keys(group_walk *w, group_node node, uint64_t first, uint64_t n){
-  const zt_hdf5 *h = w->h;
-  zt_hdf5_in in = zt_hdf5_in_of(h, (zt_span){ w->bytes.p, w->bytes.n });
-  const char *names[4];
-  zt_hdf5_skip(&in, n*(h->length_size+h->offset_size));
-  names[0] = group_name(w, node.before);
-  names[1] = group_name(w, first);
-  names[2] = group_name(w, zt_hdf5_take_length(&in));
-  names[3] = group_name(w, node.last);
-  if( h->err->rc || (strcmp(names[0], names[1])<=0 && strcmp(names[2], names[3])<=0) ){
-    return h->err->rc;
-  }
-  return group_fail(w->h, "a node's keys beyond those of the node above", node.address);
+static int group_check_node(group_walk *w, group_node node, uint64_t first, uint64_t n){
+  zt_hdf5_in in = zt_hdf5_in_of(w->h, (zt_span){ w->bytes.p, w->bytes.n });
+  zt_hdf5_skip(&in, n*(w->h->length_size+w->h->offset_size));
+  if( group_check_keys(w, node.before, first, node.address) ) return w->h->err->rc;
+  return group_check_keys(w, zt_hdf5_take_length(&in), node.last, node.address);
 }
 
 /* A node of the tree: keys and children in turn. */
@@ -99,7 +99,7 @@ static int group_tree(group_walk *w, group_node node){
   uint64_t n, before;
   zt_hdf5_in in;
   if( zt_hdf5_copy(h, node.address, fixed, 8) ) return h->err->rc;
-  if( memcmp(fixed, "TREE", 4) || fixed[4]!=0 ){
+  if( memcmp(fixed, "TREE", 4)!=0 || fixed[4]!=0 ){
     return group_fail(h, "no node of a group's B-tree", node.address);
   }
   if( fixed[5]>GROUP_LEVEL_MAX || (node.level<=GROUP_LEVEL_MAX && fixed[5]!=node.level) ){
@@ -113,7 +113,7 @@ static int group_tree(group_walk *w, group_node node){
                          "HD5") ) return h->err->rc;
   in = zt_hdf5_in_of(h, (zt_span){ w->bytes.p, w->bytes.n });
   before = zt_hdf5_take_length(&in);
-  if( node.level<=GROUP_LEVEL_MAX && group_check_keys(w, node, before, n) ) return h->err->rc;
+  if( node.level<=GROUP_LEVEL_MAX && group_check_node(w, node, before, n) ) return h->err->rc;
   for(uint64_t i=0; i<n && !h->err->rc; i++){
     group_node child = { .level = fixed[5]-1, .before = before };
     child.address = zt_hdf5_take_address(&in);

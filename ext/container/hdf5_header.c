@@ -143,7 +143,7 @@ static int header_block_read(header_reader *r, header_block block){
   if( header_append(r, block.address, block.length, &from) ) return r->h->err->rc;
   if( r->version==1 ) return header_messages(r, from, r->out->bytes.n, block.address);
   if( block.length<8 ) return header_fail(r, "a continuation of less than 8 bytes");
-  if( memcmp(r->out->bytes.p+from, "OCHK", 4) ){
+  if( memcmp(r->out->bytes.p+from, "OCHK", 4)!=0 ){
     return header_fail(r, "a continuation without its signature");
   }
   if( zt_hdf5_check_sum(r->h, r->out->bytes.p+from, (size_t)block.length, block.address) ){

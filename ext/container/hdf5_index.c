@@ -210,20 +210,20 @@ static int index_node_entries(index_reader *r, index_todo *todo, index_node node
 
 static int index_node_read(index_reader *r, index_todo *todo, index_node node){
   zt_hdf5 *h = r->h;
-  const size_t key = INDEX_KEY(r->chunks->rank);
+  const size_t key = INDEX_KEY(r->chunks->rank), before = 8+2*h->offset_size;
   uint8_t head[8] = { 0 };
   unsigned level;
   uint64_t n;
   if( zt_hdf5_enter(h, node.address) || zt_hdf5_copy(h, node.address, head, 8) ) return h->err->rc;
   level = head[5];
   n = zt_le16(head+6);
-  if( memcmp(head, "TREE", 4) || head[4]!=1 || level>=INDEX_LEVELS
+  if( memcmp(head, "TREE", 4)!=0 || head[4]!=1 || level>=INDEX_LEVELS
    || (node.level!=INDEX_LEVELS && level!=node.level) ){
     return index_fail(h, "no node of a B-tree of chunks", node.address);
   }
-  if( zt_hdf5_read(h, node.address+8+2*h->offset_size, n*(key+h->offset_size)+key, &r->bytes)
+  if( zt_hdf5_read(h, node.address+before, n*(key+h->offset_size)+key, &r->bytes)
    || zt_hdf5_check_room(h, node.address, n, h->chunks,
-                         8+2*h->offset_size+h->chunks*(uint64_t)(key+h->offset_size)+key, "HD14") ){
+                         before+h->chunks*(uint64_t)(key+h->offset_size)+key, "HD14") ){
     return h->err->rc;
   }
   return index_node_entries(r, todo, node, level, n);

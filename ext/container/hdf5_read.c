@@ -224,7 +224,7 @@ int zt_hdf5_check_sum(zt_hdf5 *h, const uint8_t *p, size_t n, uint64_t address){
 
 int zt_hdf5_check_head(zt_hdf5 *h, const uint8_t *p, const char *signature, unsigned version,
                        uint64_t address, const char *rule){
-  if( memcmp(p, signature, 4) ){
+  if( memcmp(p, signature, 4)!=0 ){
     return zt_break(h->err, rule, "no '%s' at address %llu", signature,
                     (unsigned long long)address);
   }
@@ -275,7 +275,7 @@ int zt_hdf5_add(zt_hdf5 *h, zt_hdf5_set *set, uint64_t address, bool *seen){
 }
 
 int zt_hdf5_enter(zt_hdf5 *h, uint64_t address){
-  bool seen;
+  bool seen = false;
   if( address>=h->size ){
     return zt_break(h->err, "HD3", "address %llu is beyond the end of the file",
                     (unsigned long long)address);

@@ -48,7 +48,7 @@ static int shared_open(zt_hdf5 *h, unsigned type, zt_hdf5_header *room){
   if( shared_locate(h, room, &address, &n) ) return h->err->rc;
   size = 4+n*(size_t)(14+2*h->offset_size)+4;
   if( zt_hdf5_copy(h, address, bytes, size) ) return h->err->rc;
-  if( memcmp(bytes, "SMTB", 4) ) return shared_fail(h, "no table of shared messages");
+  if( memcmp(bytes, "SMTB", 4)!=0 ) return shared_fail(h, "no table of shared messages");
   if( zt_hdf5_check_sum(h, bytes, size, address) ) return h->err->rc;
   in = zt_hdf5_in_of(h, (zt_span){ bytes+4, size-8 });
   for(unsigned i=0; i<n; i++){

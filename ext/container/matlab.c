@@ -523,7 +523,7 @@ void zt_matlab_scan_free(zt_matlab_scan *s){
 
 static int matlab_open(zt_builder *b, const zt_head_tail *input){
   zt_matlab_scan *s = zt_matlab_scan_new(b, input->size);
-  uint8_t header[MATLAB_HEADER];
+  uint8_t header[MATLAB_HEADER] = { 0 };
   size_t n = MATLAB_TEXT;
   if( !s ) return b->err->rc;
   b->container->version = ZT_TEXT("5");

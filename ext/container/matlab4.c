@@ -46,7 +46,7 @@ typedef struct matlab4_matrix {
 /* Set the fields of a header. False if it is none, or of another byte order. */
 static bool matlab4_parse(const uint8_t *p, bool big, matlab4_matrix *out){
   uint32_t u[5], type;
-  for(int i=0; i<5; i++) u[i] = big ? (uint32_t)zt_be(p+4*i, 4) : zt_le32(p+4*i);
+  for(size_t i=0; i<5; i++) u[i] = big ? (uint32_t)zt_be(p+4*i, 4) : zt_le32(p+4*i);
   type = u[0];
   *out = (matlab4_matrix){
     .order = type/1000, .number = type/10%10, .kind = type%10, .rows = u[1], .columns = u[2],

@@ -63,7 +63,7 @@ static size_t npy_put_header(const zt_draft *draft, uint32_t number, uint8_t out
   memset(out+n, ' ', spaces);
   n += spaces;
   out[n++] = '\n';
-  memcpy(out, "\x93NUMPY\x01\x00", 8);
+  memcpy(out, "\x93NUMPY\x01\x00", 8);   /* NOLINT: bytes, and no text */
   zt_put_le(out+8, n-NPY_BEFORE, 2);
   return n;
 }

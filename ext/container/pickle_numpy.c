@@ -20,6 +20,7 @@
 */
 #include "container/pickle_numpy.h"
 
+#include <assert.h>
 #include <math.h>
 #include "container/dtype.h"
 #include "core/host.h"
@@ -490,11 +491,12 @@ static double numpy_real(uint64_t bits, uint64_t width){
 /* A number of that kind: at most 8 bytes, or two numbers in 16. */
 static bool numpy_set_number(char kind, const zt_npy *type, const uint8_t *bytes,
                              zt_pickle_result *out){
-  const unsigned width = (unsigned)type->bytes/(kind=='c' ? 2 : 1);
+  const size_t width = (size_t)type->bytes/(kind=='c' ? 2 : 1);
   uint64_t bits[2] = { 0, 0 };
-  for(unsigned i=0; i<2 && i*width<type->bytes; i++){
-    for(unsigned k=0; k<width; k++){
-      const unsigned at = i*width+(type->big ? k : width-1-k);
+  assert( width>0 );   /* No type of numbers is without bytes */
+  for(size_t i=0; i<2 && i*width<type->bytes; i++){
+    for(size_t k=0; k<width; k++){
+      const size_t at = i*width+(type->big ? k : width-1-k);
       bits[i] = bits[i]<<8 | bytes[at];
     }
   }

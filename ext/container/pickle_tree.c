@@ -171,10 +171,9 @@ bool zt_pickle_text(const zt_pickle *p, zt_pickle_node node, zt_text *out){
 }
 
 bool zt_pickle_integer(const zt_pickle *p, zt_pickle_node node, int64_t *out){
-  zt_pickle_value value;
-  zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_INTEGER || value.bytes.p ) return false;
-  *out = value.integer;
+  const zt_pickle_item *item = &p->items[node];
+  if( item->kind!=ZT_PICKLE_INTEGER || (item->flags & ZT_PICKLE_WIDE) ) return false;
+  *out = item->integer;
   return true;
 }
 

@@ -235,7 +235,7 @@ int zt_schema_locate(const zt_head_tail *input, unsigned magic, zt_extent *out, 
 int zt_schema_open(zt_builder *b, const zt_head_tail *input, unsigned magic,
                    zt_manifest_check *check){
   zt_container *c = b->container;
-  zt_extent extent;
+  zt_extent extent = { 0, 0 };
   if( zt_schema_locate(input, magic, &extent, b->err) ) return b->err->rc;
   c->begin = SCHEMA_HEADER;
   c->end = input->size-SCHEMA_SIZE_FIELD-magic;

@@ -73,8 +73,9 @@ ZT_INLINE bool zt_fields_open(zt_fields *f, zt_cbor *c, const zt_schema *schema)
 ** broken. */
 ZT_INLINE bool zt_schema_enter(zt_cbor *c, zt_cbor_type type, const char *rule,
                                const char *expected, zt_cbor_level *level){
-  return zt_cbor_peek(c)==type ? zt_cbor_open(c, type, level)
-       : zt_cbor_fail_type(c, rule, expected);
+  if( zt_cbor_peek(c)==type ) return zt_cbor_open(c, type, level);
+  zt_cbor_fail_type(c, rule, expected);
+  return false;
 }
 
 /* Read keys up to the next known field with a value, and return its id; the caller must read the
@@ -179,7 +180,10 @@ bool zt_schema_has(const zt_schema *schema, zt_text name);
 ZT_COLD bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at);
 ZT_INLINE bool zt_schema_name(zt_cbor *c, zt_text *out){
   const uint8_t *at = c->p;
-  if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ) return zt_cbor_fail_type(c, "S1", "text");
+  if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ){
+    zt_cbor_fail_type(c, "S1", "text");
+    return false;
+  }
   if( !zt_cbor_text(c, out) ) return false;
   return c->trusted || !zt_has_nul(out->z, out->n) || zt_schema_fail_name(c, at);
 }

@@ -73,14 +73,15 @@ size_t zt_tensorflow_slice_at(const uint8_t *at, uint32_t rank, zt_tensorflow_sl
                               zt_text *role, zt_span *box){
   memcpy(out, at, sizeof(*out));
   *role = (zt_text){ (const char*)at+sizeof(*out), out->role };
-  *box = (zt_span){ at+sizeof(*out)+out->role, rank*2*sizeof(uint64_t) };
+  *box = (zt_span){ at+sizeof(*out)+out->role, 2*sizeof(uint64_t)*rank };
   return sizeof(*out)+out->role+box->n;
 }
 
 /* First index, and number of indices, of a box in a dimension. */
 static void partition_box(zt_span box, uint32_t d, uint64_t *first, uint64_t *n){
-  *first = zt_load64(box.p+2*d*sizeof(uint64_t));
-  *n = zt_load64(box.p+(2*d+1)*sizeof(uint64_t));
+  const uint8_t *at = box.p+2*sizeof(uint64_t)*d;
+  *first = zt_load64(at);
+  *n = zt_load64(at+sizeof(uint64_t));
 }
 
 /* --- Keys --- */
@@ -153,8 +154,8 @@ static bool partition_read_extent(zt_protobuf *in, zt_message m, partition_exten
 }
 
 /* Set a dimension's range in the box. False if it is empty, or not in the variable. */
-static bool partition_resolve(const zt_tensorflow_entry *of, uint32_t d, partition_extent e,
-                           uint64_t *box){
+static bool partition_resolve(const zt_tensorflow_entry *of, size_t d, partition_extent e,
+                              uint64_t *box){
   if( e.start<0 || e.start>of->shape[d] ) return false;
   if( e.length==-1 && e.start>0 ) return false;
   box[0] = (uint64_t)e.start;
@@ -163,8 +164,9 @@ static bool partition_resolve(const zt_tensorflow_entry *of, uint32_t d, partiti
 }
 
 /* Append the role: `start,length`, or `-` for all, of each dimension, as tensorflow writes it. */
-static int partition_put_role(const partition_of *o, const partition_extent *extents){
-  for(uint32_t d=0; d<o->entry->rank; d++){
+static int partition_put_role(const partition_of *o, size_t rank,
+                              const partition_extent *extents){
+  for(size_t d=0; d<rank; d++){
     char text[48];
     if( extents[d].length==-1 ) sqlite3_snprintf(sizeof(text), text, "%s-", d ? ":" : "");
     else sqlite3_snprintf(sizeof(text), text, "%s%lld,%lld", d ? ":" : "",
@@ -175,14 +177,16 @@ static int partition_put_role(const partition_of *o, const partition_extent *ext
 }
 
 /* Returns whether the slice's own entry has the variable's type, and the shape of its place. */
-static bool partition_fits(const partition_of *o, const zt_tensorflow_entry *e,
+static bool partition_fits(const partition_of *o, const zt_tensorflow_entry *e, size_t rank,
                            const uint64_t *box){
-  if( e->type!=o->entry->type || e->rank!=o->entry->rank || e->slices ) return false;
-  for(uint32_t d=0; d<e->rank; d++) if( (uint64_t)e->shape[d]!=box[2*d+1] ) return false;
+  if( e->type!=o->entry->type || e->rank!=rank || e->slices ) return false;
+  for(size_t d=0; d<rank; d++) if( (uint64_t)e->shape[d]!=box[2*d+1] ) return false;
   return true;
 }
 
-static int partition_add(partition_of *o, const partition_extent *extents, const uint64_t *box){
+/* Add a slice of the variable's rank. */
+static int partition_add(partition_of *o, size_t rank, const partition_extent *extents,
+                         const uint64_t *box){
   const size_t at = o->s->n;
   zt_tensorflow_slice slice = { .item = 0 };
   zt_tensorflow_item item;
@@ -194,35 +198,34 @@ static int partition_add(partition_of *o, const partition_extent *extents, const
   }
   zt_tensorflow_entry_at(o->b->container, slice.item, &item, &e);
   if( o->n==o->s->keys.n ) o->fault = ZT_SLICES_TWICE;   /* It has more than there are */
-  else if( !partition_fits(o, &e, box) ) o->fault = ZT_SLICES_OTHER;
+  else if( !partition_fits(o, &e, rank, box) ) o->fault = ZT_SLICES_OTHER;
   slice.shard = (uint32_t)e.shard;
   o->s->n = at;
-  if( partition_put(o->s, &slice, sizeof(slice), o->b->err) || partition_put_role(o, extents) ){
+  if( partition_put(o->s, &slice, sizeof(slice), o->b->err)
+   || partition_put_role(o, rank, extents) ){
     return o->b->err->rc;
   }
   slice.role = (uint32_t)(o->s->n-at-sizeof(slice));
   memcpy(o->s->p+at, &slice, sizeof(slice));
   o->n++;
-  return partition_put(o->s, box, o->entry->rank*2*sizeof(*box), o->b->err);
+  return partition_put(o->s, box, 2*sizeof(*box)*rank, o->b->err);
 }
 
 static void partition_read(partition_of *o, zt_protobuf *in, zt_message m){
   partition_extent extents[ZT_MAX_RANK];
   uint64_t box[2*ZT_MAX_RANK];
-  uint32_t rank = 0;
+  size_t rank = 0;
   zt_wire_field f;
   while( !o->fault && zt_protobuf_next(in, &m, &f) ){
     if( f.number!=1 || f.type!=ZT_WIRE_BYTES ) continue;
-    if( rank==o->entry->rank ) o->fault = ZT_SLICES_PLACE;
-    else if( !partition_read_extent(in, f.bytes, &extents[rank]) ) return;
-    else if( !partition_resolve(o->entry, rank, extents[rank], box+2*rank) ){
-      o->fault = ZT_SLICES_PLACE;
-    }
+    if( rank<o->entry->rank && !partition_read_extent(in, f.bytes, &extents[rank]) ) return;
+    if( rank==o->entry->rank
+     || !partition_resolve(o->entry, rank, extents[rank], box+2*rank) ) o->fault = ZT_SLICES_PLACE;
     rank++;
   }
   if( in->err->rc || o->fault ) return;
   if( rank<o->entry->rank ) o->fault = ZT_SLICES_PLACE;
-  else partition_add(o, extents, box);
+  else partition_add(o, rank, extents, box);
 }
 
 /* --- All slices of a variable: TB6 --- */

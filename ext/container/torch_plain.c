@@ -141,7 +141,7 @@ static int plain_skip(torch_plain *t, uint64_t n){
   if( skipped<n-there ){
     return zt_break(b->err, "PF2", "byte %llu: %llu bytes of an array's elements should follow, "
                     "and there are %llu", (unsigned long long)plain_offset(t, t->at),
-                    (unsigned long long)n, (unsigned long long)(there+skipped));
+                    (unsigned long long)n, (unsigned long long)there+skipped);
   }
   t->at = t->n;
   t->ahead = PLAIN_AHEAD;

@@ -217,9 +217,9 @@ static void tree_repeated_tensor(tree_walk *w){
 
 /* Tell that a node is not repeated. Beyond a bound on that as well, its container tells it once. */
 static void tree_tell_repeated(tree_walk *w, zt_pickle_node node){
-  tree_level *level = w->depth ? &w->levels[w->depth-1] : NULL;
   const size_t path = w->path.n;
-  if( level && w->repeated>TREE_REPEATED ){
+  if( w->depth && w->repeated>TREE_REPEATED ){
+    tree_level *level = &w->levels[w->depth-1];
     if( level->repeated ) return;
     level->repeated = true;
     w->path.n = level->path;
@@ -556,6 +556,13 @@ static void tree_cycle(tree_walk *w, zt_pickle_node node){
   w->path.n = path;
 }
 
+/* True for a container whose values are walked; a visitor of plain values sees an empty one. */
+static bool tree_has_values(const tree_walk *w, zt_pickle_node node){
+  const zt_pickle_kind kind = zt_pickle_kind_of(w->p, node);
+  return kind>=ZT_PICKLE_TUPLE && kind<=ZT_PICKLE_DICT
+      && !(w->visitor->plain && w->depth && zt_pickle_is_empty(w->p, node));
+}
+
 static void tree_visit(tree_walk *w, zt_pickle_node node){
   zt_torch_meaning meaning = ZT_TORCH_OPAQUE;
   zt_pickle_value call = { 0 };
@@ -566,9 +573,7 @@ static void tree_visit(tree_walk *w, zt_pickle_node node){
     tree_cycle(w, node);
   }else if( tree_is_repeated(w, node) ){
     tree_tell_repeated(w, node);
-  }else if( w->visitor->plain && w->depth && zt_pickle_is_empty(w->p, node) ){
-    tree_leaf(w, node, ZT_TORCH_WHOLE);
-  }else if( kind>=ZT_PICKLE_TUPLE && kind<=ZT_PICKLE_DICT ){
+  }else if( tree_has_values(w, node) ){
     tree_enter(w, node, tree_keys_of(w->p, node), 0);
   }else if( kind==ZT_PICKLE_CALL ){
     tree_call(w, node, &call, meaning);

@@ -409,9 +409,9 @@ static void zt1_put_head(const zt_object *object, zt_text dtype, zt_cbor_out *ou
 static int zt1_keep_heads(zt_builder *b){
   zt_container *c = b->container;
   zt_cbor_out head = { .err = b->err };
+  zt_object object = { .rank = 0 };
+  zt_text dtype = { NULL, 0 };
   for(uint32_t i=0; i<c->objects.n && !b->err->rc; i++){
-    zt_object object;
-    zt_text dtype;
     if( zt_container_first(c, i+1)-zt_container_first(c, i)<=ZT1_FEW ) continue;
     if( zt_interrupt_check(b->interrupt, b->err) ) break;
     zt1_decode_object(c, i, &object, &dtype);

@@ -159,7 +159,7 @@ static int zt1_write_manifest(zt1_run *r){
   uint8_t footer[8+ZT1_SIGNATURE_SIZE];
   if( zt1_put_manifest(r) ) return r->err->rc;
   zt_put_le(footer, r->manifest.n, 8);
-  memcpy(footer+8, ZT1_SIGNATURE, ZT1_SIGNATURE_SIZE);
+  memcpy(footer+8, ZT1_SIGNATURE, ZT1_SIGNATURE_SIZE);   /* NOLINT: bytes, and no text */
   if( zt_output_append(r->run->output, (zt_span){ r->manifest.p, r->manifest.n }, r->err) ){
     return r->err->rc;
   }
