@@ -523,9 +523,10 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   -- Rows that no file needs any more.
   DELETE FROM layout
   WHERE (SELECT changed + retried + removed + others FROM refresh WHERE rowid = NEW.rowid) > 0
-    AND id NOT IN (SELECT layout FROM file WHERE layout IS NOT NULL);
+    AND NOT EXISTS (SELECT 1 FROM file AS f WHERE f.layout = layout.id);
   DELETE FROM architecture
-  WHERE (SELECT changed + retried + removed + others FROM refresh WHERE rowid = NEW.rowid) > 0 AND id NOT IN (SELECT architecture FROM layout);
+  WHERE (SELECT changed + retried + removed + others FROM refresh WHERE rowid = NEW.rowid) > 0
+    AND NOT EXISTS (SELECT 1 FROM layout AS l WHERE l.architecture = architecture.id);
   DELETE FROM refresh_now;
   DELETE FROM refresh_hosts;
   DELETE FROM refresh_unreached;
