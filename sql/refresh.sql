@@ -298,8 +298,9 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   WHERE root = (SELECT r.id FROM host AS h CROSS JOIN root AS r ON r.host = h.id WHERE h.name = '' AND r.source = NEW.source);
   DELETE FROM root WHERE source = NEW.source AND host = (SELECT id FROM host WHERE name = '');
 
-  -- These columns of zt_files open no file. A file that the system refused may be allowed now, which mtime does not show. LIMIT makes
-  -- SQLite compute the state once. Only files that have changed are asked when they were made.
+  -- These columns of zt_files open no file. A file that the system refused may be allowed now, which mtime does not show. SQLite
+  -- computes the state once, because it merges no query that has LIMIT into one that has WHERE. Only files that have changed are asked
+  -- when they were made. Remote files that a list names may be gone.
   INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, elsewhere, mtime_ns, ctime_ns, birth_ns, etag)
   SELECT file, CASE WHEN state <> 'unchanged' THEN path END, size, mtime, device, inode, state, elsewhere,
          CASE WHEN state <> 'unchanged' OR NOT stamped THEN mtime_ns END, CASE WHEN state <> 'unchanged' OR NOT stamped THEN ctime_ns END,
@@ -321,10 +322,11 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
         FROM refresh_now AS w CROSS JOIN zt_files(w.source) AS z LEFT JOIN file AS f ON f.host = w.host AND f.path = z.path
              LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' LEFT JOIN tag AS t ON t.file = f.id
              LEFT JOIN found AS o ON o.root = w.root AND o.file = f.id
-        LIMIT -1);
-  -- Remote files that a list names: not there, or not to be reached now
+        LIMIT -1)
+  WHERE state IS NOT 'gone';
+  -- Remote files that a list names and that cannot be reached now
   INSERT INTO refresh_unreached SELECT file FROM refresh_listed WHERE state = 'kept';
-  DELETE FROM refresh_listed WHERE state IN ('gone', 'kept');
+  DELETE FROM refresh_listed WHERE state = 'kept';
 
   -- A pattern's directory ends before the first name with a pattern character. A file's directory is the one that holds it.
   UPDATE root
@@ -347,9 +349,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   UPDATE refresh_listed
   SET state = 'changed', path = (SELECT path FROM file WHERE id = refresh_listed.file),
       (mtime_ns, ctime_ns, birth_ns) = (SELECT mtime, ctime, birth FROM stamp WHERE stamp.file = refresh_listed.file AND stamp.path = '')
-  WHERE coalesce(state, 'unchanged') = 'unchanged'
-    AND file IN (SELECT file FROM refresh_outdated WHERE root = (SELECT root FROM refresh_now))
-    AND EXISTS (SELECT 1 FROM external);
+  WHERE number IN (SELECT l.number FROM refresh_outdated AS o CROSS JOIN refresh_listed AS l ON l.file = o.file
+                   WHERE o.root = (SELECT root FROM refresh_now) AND coalesce(l.state, 'unchanged') = 'unchanged');
 
   INSERT OR IGNORE INTO found(root, file)
   SELECT w.root, l.file FROM refresh_now AS w CROSS JOIN refresh_listed AS l WHERE l.state IS NOT NULL AND l.file IS NOT NULL;
@@ -360,7 +361,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   FROM zt_files((SELECT json_group_array(path) FROM refresh_listed WHERE state IN ('changed', 'retried') AND (SELECT remote FROM refresh_now))) AS z
        CROSS JOIN refresh_listed AS l ON l.path = z.path
   WHERE z.error_kind IN ('transient', 'denied');
-  UPDATE refresh_listed SET state = 'kept' WHERE file IN (SELECT file FROM refresh_unreached);
+  UPDATE refresh_listed SET state = 'kept' WHERE state IN ('changed', 'retried') AND file IN (SELECT file FROM refresh_unreached);
 
   -- Missing files are those that this source found last time, and not now, unless another source found them, too, and they still exist,
   INSERT INTO refresh_missing(file, path)
@@ -444,7 +445,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
 
   -- Files below a directory that cannot be listed are not missing.
   INSERT INTO refresh_broken
-  SELECT path FROM file WHERE error IS NOT NULL AND id IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL);
+  SELECT path FROM file
+  WHERE error IS NOT NULL AND +id IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL) AND EXISTS (SELECT 1 FROM refresh_missing);
   UPDATE refresh_missing SET kept = 1
   WHERE path IN (SELECT m.path FROM refresh_broken AS b CROSS JOIN refresh_missing AS m
                  WHERE m.path > rtrim(b.path, '/') || '/' AND m.path < rtrim(b.path, '/') || '0');
@@ -521,9 +523,10 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   -- Rows that no file needs any more.
   DELETE FROM layout
   WHERE (SELECT changed + retried + removed + others FROM refresh WHERE rowid = NEW.rowid) > 0
-    AND id NOT IN (SELECT layout FROM file WHERE layout IS NOT NULL);
+    AND NOT EXISTS (SELECT 1 FROM file AS f WHERE f.layout = layout.id);
   DELETE FROM architecture
-  WHERE (SELECT changed + retried + removed + others FROM refresh WHERE rowid = NEW.rowid) > 0 AND id NOT IN (SELECT architecture FROM layout);
+  WHERE (SELECT changed + retried + removed + others FROM refresh WHERE rowid = NEW.rowid) > 0
+    AND NOT EXISTS (SELECT 1 FROM layout AS l WHERE l.architecture = architecture.id);
   DELETE FROM refresh_now;
   DELETE FROM refresh_hosts;
   DELETE FROM refresh_unreached;

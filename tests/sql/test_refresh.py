@@ -448,6 +448,16 @@ def test_only_what_changed_is_opened_and_each_once(catalog, put, tmp_path):
     assert_equal_to_tables(catalog, source)
 
 
+def test_the_state_of_a_file_is_computed_once(catalog):
+    """The state 'gone' stands where it is computed and where such files are left out; a query that SQLite merges computes it for each
+    column that depends on it."""
+    db = open_connection(catalog)
+    db.executescript((SQL / "refresh.sql").read_text())
+    program = db.execute("EXPLAIN INSERT INTO refresh(source) VALUES ('models')").fetchall()
+    assert sum(step[5] == "gone" for step in program) == 2
+    db.close()
+
+
 # ------------------------------------------------------------------------------------------------------------- SIGKILL
 
 def test_killed_at_any_moment_it_is_the_old_catalog_or_the_new_one(tmp_path, put):
