@@ -69,11 +69,9 @@ static bool sigv4_key(const zt_sigv4 *r, uint8_t key[ZT_HMAC_BYTES]){
   };
   char *secret = sqlite3_mprintf("AWS4%.*s", (int)r->secret.n, r->secret.z);
   zt_span current = { (const uint8_t*)secret, r->secret.n+4 };
-  uint8_t next[ZT_HMAC_BYTES];
   bool done = secret!=NULL;
   for(size_t i=0; done && i<sizeof(parts)/sizeof(*parts); i++){
-    done = zt_hmac_sha256(current, sigv4_span(parts[i]), next);
-    memcpy(key, next, ZT_HMAC_BYTES);
+    done = zt_hmac_sha256(current, sigv4_span(parts[i]), key);
     current = (zt_span){ key, ZT_HMAC_BYTES };
   }
   sqlite3_free(secret);
