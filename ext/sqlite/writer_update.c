@@ -125,7 +125,7 @@ static int writer_take_column(sqlite3_stmt *s, int i, writer_values *v, zt_error
 ** it shows no more: if the tensor is another one, it must then show that. */
 static int writer_take_columns(const zt_writer *w, sqlite3_stmt *s, bool all, writer_values *v,
                                zt_error *err){
-  bool same[ZT_ROW_COLUMNS], changed = false;
+  bool same[ZT_ROW_COLUMNS] = { false }, changed = false;
   for(int i=0; i<ZT_ROW_COLUMNS; i++){
     same[i] = sqlite3_value_nochange(v->column[i]) || writer_is_shown(w, s, i, v->column[i], err);
     changed = changed || (!same[i] && writer_is_request(i));
