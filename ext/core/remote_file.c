@@ -9,6 +9,7 @@
 #if ZT_REMOTE
 #include "core/remote_file.h"
 
+#include <assert.h>
 #include "core/fetch.h"
 #include "core/hub.h"
 #include "core/path.h"
@@ -371,7 +372,7 @@ static int remote_file_end_part(zt_remote_file *f, zt_fetch *fetch, zt_error *er
 }
 
 static size_t remote_file_part_size(size_t n){
-  return n>2*REMOTE_FILE_PARTS*REMOTE_FILE_PART ? 2*REMOTE_FILE_PART : REMOTE_FILE_PART;
+  return n>REMOTE_FILE_PART*REMOTE_FILE_PARTS*2 ? 2*REMOTE_FILE_PART : REMOTE_FILE_PART;
 }
 
 /* Reads n bytes into the buffer by several requests at once. */
@@ -521,6 +522,7 @@ static int remote_file_take_head(zt_remote_file *f, zt_fetch *fetch, const zt_re
                           zt_error *err){
   if( zt_fetch_end(fetch, err) ) return err->rc;
   if( fetch->http.answer.status==304 ){
+    assert( known );   /* No other request is done with it */
     f->state = zt_remote_state_new(known->size, known->modified,
                                    (zt_text){ known->etag, known->nEtag });
     if( !f->state ) return zt_fail_nomem(err);
@@ -595,6 +597,7 @@ static int remote_file_open_head(zt_remote_file *f, const zt_remote_state *known
   zt_fetch head = remote_file_fetch(f, 0, small ? known->size : REMOTE_FILE_HEAD);
   zt_fetch tail = remote_file_fetch(f, 0, REMOTE_FILE_HEAD);
   bool whole = zt_remote_take_whole(f->remote);
+  assert( known || ask==ZT_REMOTE_HEAD );
   head.most = whole ? REMOTE_FILE_WHOLE : REMOTE_FILE_WHOLES;
   if( ask==ZT_REMOTE_CHANGE && known->nEtag ) head.if_none_match = known->etag;
   tail.suffix = tail.once = true;

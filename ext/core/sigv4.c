@@ -24,11 +24,11 @@ static const char sigv4_empty[] =
 
 static void sigv4_hex(const uint8_t bytes[ZT_HMAC_BYTES], char out[SIGV4_HEX]){
   static const char digits[] = "0123456789abcdef";
-  for(int i=0; i<ZT_HMAC_BYTES; i++){
+  for(size_t i=0; i<ZT_HMAC_BYTES; i++){
     out[2*i] = digits[bytes[i]>>4];
     out[2*i+1] = digits[bytes[i] & 15];
   }
-  out[2*ZT_HMAC_BYTES] = 0;
+  out[SIGV4_HEX-1] = 0;
 }
 
 /* Hashes two ranges, one behind the other. False if memory is short. */
