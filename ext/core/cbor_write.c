@@ -100,12 +100,12 @@ static bool cbor_write_half(uint32_t bits, uint32_t *out){
 
 void zt_cbor_put_shortest(zt_cbor_out *o, double real){
   const float narrow = (float)real;
+  const bool exact = (double)narrow==real;
   uint32_t bits, half = 0x7E00;
   memcpy(&bits, &narrow, sizeof(bits));
-  if( real!=real ) cbor_write_float(o, half, 2);
-  else if( (double)narrow!=real ) zt_cbor_put_real(o, real);
-  else if( cbor_write_half(bits, &half) ) cbor_write_float(o, half, 2);
-  else cbor_write_float(o, bits, 4);
+  if( real!=real || (exact && cbor_write_half(bits, &half)) ) cbor_write_float(o, half, 2);
+  else if( exact ) cbor_write_float(o, bits, 4);
+  else zt_cbor_put_real(o, real);
 }
 
 void zt_cbor_put_bool(zt_cbor_out *o, bool truth){

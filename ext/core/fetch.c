@@ -208,11 +208,13 @@ static fetch_verdict fetch_redirect(zt_fetch *f, zt_error *err){
   char *target;
   if( f->redirects==FETCH_REDIRECTS ){
     zt_fail_remote(err, "denied", "more than %d redirects", FETCH_REDIRECTS);
-  }else if( !a->location || f->kind==ZT_FETCH_S3 || zt_url_parse(f->sent, &from, err) ){
+    return FETCH_FAILED;
+  }
+  if( !a->location || f->kind==ZT_FETCH_S3 || zt_url_parse(f->sent, &from, err) ){
     zt_fail_remote(err, "denied", "cannot %s: %d, a redirect that is not followed", f->what,
                    a->status);
+    return FETCH_FAILED;
   }
-  if( err->rc ) return FETCH_FAILED;
   target = zt_url_resolve(&from, (zt_text){ a->location, strlen(a->location) });
   if( !target ){
     zt_fail_nomem(err);

@@ -69,7 +69,7 @@ static bool answer_imf_date(zt_text text, int64_t *out){
   if( text.n<29 || text.z[3]!=',' ) return false;
   day = answer_number(text, &i, 2);
   if( day<1 || day>31 || text.z[i++]!=' ' ) return false;
-  while( month<12 && memcmp(text.z+i, months+3*month, 3)!=0 ) month++;
+  while( month<12 && memcmp(text.z+i, months+3*(size_t)month, 3)!=0 ) month++;
   i += 3;
   if( month==12 || text.z[i++]!=' ' ) return false;
   year = answer_number(text, &i, 4);

@@ -143,7 +143,7 @@ static bool origins_is_store(const zt_url *url){
 static bool origins_allow_name(const origins_entry *e, const zt_reach *r, bool named){
   const bool hub = e->kind==ORIGINS_HF;
   zt_text name = r->name;
-  if( (!r->url->tls && !named) || name.n<5
+  if( (!r->url->tls && !named) || !name.z || name.n<5
    || !origins_is_scheme(name.z, hub ? "hf://" : "s3://") ) return false;
   if( r->from && !(hub && (origins_is_store(r->url) || zt_url_same_origin(r->from, r->url))) ){
     return false;

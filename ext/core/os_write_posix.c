@@ -44,7 +44,7 @@ static char *os_write_directory(const char *path){
 }
 
 static void os_write_fd_path(int fd, char out[OS_WRITE_FD_PATH]){
-  snprintf(out, OS_WRITE_FD_PATH, "/proc/self/fd/%d", fd);
+  (void)snprintf(out, OS_WRITE_FD_PATH, "/proc/self/fd/%d", fd);
 }
 
 /* True if an unnamed file can get a name later, and has the permission bits that a named one would

@@ -265,15 +265,13 @@ static int output_grow(zt_output *o, uint64_t n, zt_error *err){
 }
 
 int zt_output_room(zt_output *o, size_t n, uint8_t **p, zt_error *err){
+  int rc;
   assert( o->file<0 || n<=ZT_OUTPUT_WINDOW );
-  if( output_may_append(o, n, err) ) return err->rc;
-  if( o->file<0 ){
-    if( output_grow(o, n, err) ) return err->rc;
-  }else if( n>o->capacity-o->n && output_flush(o, err) ){
-    return err->rc;
-  }
-  *p = o->p+o->n;
-  return SQLITE_OK;
+  rc = output_may_append(o, n, err);
+  if( rc==SQLITE_OK && o->file<0 ) rc = output_grow(o, n, err);
+  else if( rc==SQLITE_OK && n>o->capacity-o->n ) rc = output_flush(o, err);
+  if( rc==SQLITE_OK ) *p = o->p+o->n;
+  return rc;
 }
 
 void zt_output_filled(zt_output *o, size_t n){

@@ -9,6 +9,7 @@
 #if ZT_REMOTE
 #include "core/remote_file.h"
 
+#include <assert.h>
 #include "core/fetch.h"
 #include "core/hub.h"
 #include "core/path.h"
@@ -371,7 +372,7 @@ static int remote_file_end_part(zt_remote_file *f, zt_fetch *fetch, zt_error *er
 }
 
 static size_t remote_file_part_size(size_t n){
-  return n>2*REMOTE_FILE_PARTS*REMOTE_FILE_PART ? 2*REMOTE_FILE_PART : REMOTE_FILE_PART;
+  return n>REMOTE_FILE_PART*REMOTE_FILE_PARTS*2 ? 2*REMOTE_FILE_PART : REMOTE_FILE_PART;
 }
 
 /* Reads n bytes into the buffer by several requests at once. */
@@ -521,6 +522,7 @@ static int remote_file_take_head(zt_remote_file *f, zt_fetch *fetch, const zt_re
                           zt_error *err){
   if( zt_fetch_end(fetch, err) ) return err->rc;
   if( fetch->http.answer.status==304 ){
+    assert( known );   /* No other request is done with it */
     f->state = zt_remote_state_new(known->size, known->modified,
                                    (zt_text){ known->etag, known->nEtag });
     if( !f->state ) return zt_fail_nomem(err);
@@ -595,6 +597,7 @@ static int remote_file_open_head(zt_remote_file *f, const zt_remote_state *known
   zt_fetch head = remote_file_fetch(f, 0, small ? known->size : REMOTE_FILE_HEAD);
   zt_fetch tail = remote_file_fetch(f, 0, REMOTE_FILE_HEAD);
   bool whole = zt_remote_take_whole(f->remote);
+  assert( known || ask==ZT_REMOTE_HEAD );
   head.most = whole ? REMOTE_FILE_WHOLE : REMOTE_FILE_WHOLES;
   if( ask==ZT_REMOTE_CHANGE && known->nEtag ) head.if_none_match = known->etag;
   tail.suffix = tail.once = true;
@@ -616,7 +619,7 @@ static int remote_file_open_known(zt_remote_file *f, const zt_remote_state *know
   return zt_fetch_check(&fetch, err);
 }
 
-/* Makes a file that is located, but not opened. NULL after a failure of memory. */
+/* Makes a file that is located, but not opened. NULL after a failure. */
 static zt_remote_file *remote_file_new(zt_remote *r, const char *path, zt_error *err){
   zt_remote_file *f = sqlite3_malloc64(sizeof(*f));
   if( !f ){
@@ -628,8 +631,10 @@ static zt_remote_file *remote_file_new(zt_remote *r, const char *path, zt_error 
   f->path = sqlite3_mprintf("%s", path);
   f->plain = sqlite3_mprintf("%.*s", (int)zt_path_end(path), path);
   f->monitor = zt_monitor_new();
-  if( !f->path || !f->plain || !f->monitor ) zt_fail_nomem(err);
-  else remote_file_locate(f, err);
+  if( !f->path || !f->plain || !f->monitor ? zt_fail_nomem(err) : remote_file_locate(f, err) ){
+    zt_remote_file_close(f);
+    return NULL;
+  }
   return f;
 }
 
@@ -637,8 +642,7 @@ static zt_remote_file *remote_file_new(zt_remote *r, const char *path, zt_error 
 void zt_remote_file_begin(zt_remote *r, const char *path){
   zt_error failed = ZT_ERROR_NONE;
   zt_remote_file *f = zt_remote_may_put_early(r, path) ? remote_file_new(r, path, &failed) : NULL;
-  remote_begun *b = f && !failed.rc && !remote_file_has_tail(f) ? sqlite3_malloc64(sizeof(*b))
-                                                                : NULL;
+  remote_begun *b = f && !remote_file_has_tail(f) ? sqlite3_malloc64(sizeof(*b)) : NULL;
   zt_error_clear(&failed);
   if( b ){
     *b = (remote_begun){ .early.path = f->path, .file = f,
@@ -667,8 +671,8 @@ int zt_remote_file_open(zt_remote *r, const char *path, const zt_remote_state *k
   zt_remote_file *f = b ? b->file : remote_file_new(r, path, err);
   *out = NULL;
   if( b ) remote_file_open_begun(b, known, err);
-  else if( !err->rc && ask!=ZT_REMOTE_NOTHING ) remote_file_open_head(f, known, ask, err);
-  else if( !err->rc ) remote_file_open_known(f, known, err);
+  else if( f && ask!=ZT_REMOTE_NOTHING ) remote_file_open_head(f, known, ask, err);
+  else if( f ) remote_file_open_known(f, known, err);
   sqlite3_free(b);
   /* Of a file that is gone, or cannot be reached, the state is not what was seen before */
   if( err->kind ) zt_remote_forget(r, path);

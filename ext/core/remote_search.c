@@ -302,7 +302,7 @@ static void remote_search_keys(remote_search *s, size_t nBase, bool *literal){
 void zt_remote_search(zt_search *w, const char *url, bool *literal){
   const bool web = (url[0]=='h' || url[0]=='H') && (url[1]=='t' || url[1]=='T');
   const size_t nBase = web ? 0 : search_far_base(url);
-  remote_search s = { .w = w, .url = url, .from = w->out->n };
+  remote_search s = { .w = w, .url = url, .below = "", .from = w->out->n };
   *literal = nBase==0;
   if( nBase==0 ) search_far_add_literal(w, url);   /* Opening it reports any fault */
   else remote_search_keys(&s, nBase, literal);

@@ -24,7 +24,7 @@
 
 #define LISTING_DEPTH 16
 #define LISTING_KEY 4096           /* Most bytes of a decoded key, or of another text */
-#define LISTING_TEXT (3*LISTING_KEY)
+#define LISTING_TEXT ((size_t)3*LISTING_KEY)
 
 /* The elements that count. */
 typedef enum listing_field {

@@ -484,7 +484,7 @@ static void search_from_base(zt_search *w, const char *pattern){
 
 static char search_separator_of(const char *source){
   const char *name = zt_path_name(source);
-  return name>source ? name[-1] : '/';
+  return (char)(name>source ? name[-1] : '/');
 }
 
 void zt_search_below(zt_search *w, const char *base, size_t nBase, const char *pattern){

@@ -24,11 +24,11 @@ static const char sigv4_empty[] =
 
 static void sigv4_hex(const uint8_t bytes[ZT_HMAC_BYTES], char out[SIGV4_HEX]){
   static const char digits[] = "0123456789abcdef";
-  for(int i=0; i<ZT_HMAC_BYTES; i++){
+  for(size_t i=0; i<ZT_HMAC_BYTES; i++){
     out[2*i] = digits[bytes[i]>>4];
     out[2*i+1] = digits[bytes[i] & 15];
   }
-  out[2*ZT_HMAC_BYTES] = 0;
+  out[SIGV4_HEX-1] = 0;
 }
 
 /* Hashes two ranges, one behind the other. False if memory is short. */
@@ -69,11 +69,9 @@ static bool sigv4_key(const zt_sigv4 *r, uint8_t key[ZT_HMAC_BYTES]){
   };
   char *secret = sqlite3_mprintf("AWS4%.*s", (int)r->secret.n, r->secret.z);
   zt_span current = { (const uint8_t*)secret, r->secret.n+4 };
-  uint8_t next[ZT_HMAC_BYTES];
   bool done = secret!=NULL;
   for(size_t i=0; done && i<sizeof(parts)/sizeof(*parts); i++){
-    done = zt_hmac_sha256(current, sigv4_span(parts[i]), next);
-    memcpy(key, next, ZT_HMAC_BYTES);
+    done = zt_hmac_sha256(current, sigv4_span(parts[i]), key);
     current = (zt_span){ key, ZT_HMAC_BYTES };
   }
   sqlite3_free(secret);

@@ -28,7 +28,7 @@ typedef struct zt_sigv4 {
 int zt_sigv4_sign(const zt_sigv4 *request, char *out[ZT_SIGV4_HEADERS], int *n, zt_error *err);
 
 #define ZT_HMAC_BYTES 32
-/* HMAC-SHA256 (RFC 2104). False if memory is short. */
+/* HMAC-SHA256 (RFC 2104); out may be the key's place. False if memory is short. */
 bool zt_hmac_sha256(zt_span key, zt_span message, uint8_t out[ZT_HMAC_BYTES]);
 
 #endif

@@ -85,7 +85,7 @@ void zt_url_put_origin(sqlite3_str *out, const zt_url *url){
   sqlite3_str_appendall(out, url->tls ? "https://" : "http://");
   for(size_t i=0; i<url->host.n; i++){
     const char ch = url->host.z[i];
-    sqlite3_str_appendchar(out, 1, ch>='A' && ch<='Z' ? (char)(ch-'A'+'a') : ch);
+    sqlite3_str_appendchar(out, 1, (char)(ch>='A' && ch<='Z' ? ch-'A'+'a' : ch));
   }
   if( url->port!=(url->tls ? URL_HTTPS : URL_HTTP) ) sqlite3_str_appendf(out, ":%d", url->port);
 }
@@ -134,7 +134,7 @@ size_t zt_url_decode(zt_text text, bool plus, char *out){
   for(size_t i=0; i<text.n; i++){
     const int byte = url_percent(text.z+i, text.n-i);
     if( byte>=0 ) i += 2;
-    out[n++] = byte>=0 ? (char)byte : plus && text.z[i]=='+' ? ' ' : text.z[i];
+    out[n++] = (char)(byte>=0 ? byte : plus && text.z[i]=='+' ? ' ' : text.z[i]);
   }
   return n;
 }

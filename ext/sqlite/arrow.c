@@ -282,11 +282,10 @@ static bool arrow_batch_is_full(const arrow_result *r, const arrow_batch *b){
 }
 
 static int arrow_take_row(arrow_result *r){
-  arrow_batch *b = r->nBatch ? &r->batches[r->nBatch-1] : NULL;
-  if( !b || arrow_batch_is_full(r, b) ){
-    if( arrow_batch_begin(r) ) return r->rc;
-    b = &r->batches[r->nBatch-1];
-  }
+  const bool full = r->nBatch==0 || arrow_batch_is_full(r, &r->batches[r->nBatch-1]);
+  arrow_batch *b;
+  if( full && arrow_batch_begin(r) ) return r->rc;
+  b = &r->batches[r->nBatch-1];
   if( b->rows==r->room && arrow_batch_grow(r, b) ) return r->rc;
   for(int i=0; i<r->columns && !r->rc; i++) arrow_put(r, i, &b->parts[i], b->rows);
   b->rows++;
@@ -336,7 +335,8 @@ static void arrow_release_schema(struct ArrowSchema *s){
 static int arrow_schema_columns(struct ArrowArrayStream *stream, struct ArrowSchema *out){
   arrow_result *r = stream->private_data;
   size_t n = (size_t)r->columns;
-  struct ArrowSchema *children = arrow_zeros(n, sizeof(*children)+sizeof(children));
+  struct ArrowSchema *children;
+  children = arrow_zeros(n, sizeof(*children)+sizeof(children));   /* NOLINT: and a pointer */
   if( !children ) return ENOMEM;
   *out = (struct ArrowSchema){ .format = "+s", .name = "", .n_children = r->columns,
                                .children = (struct ArrowSchema**)(children+n),
@@ -401,7 +401,7 @@ static int arrow_next_batch(struct ArrowArrayStream *stream, struct ArrowArray *
   struct ArrowArray *children;
   *out = (struct ArrowArray){ .release = NULL };
   if( r->next==r->nBatch ) return 0;
-  children = arrow_zeros(n, sizeof(*children)+sizeof(children));
+  children = arrow_zeros(n, sizeof(*children)+sizeof(children));   /* NOLINT: and a pointer */
   if( !children ) return ENOMEM;
   *out = (struct ArrowArray){ .length = r->batches[r->next].rows, .n_buffers = 1,
                               .n_children = r->columns, .buffers = no_validity,

@@ -92,7 +92,7 @@ char *zt_key_columns_write(const zt_key_columns *keys, const zt_table *table){
 /* Skip this text if it is next. */
 static bool key_pass(const char **z, const char *text){
   const size_t n = strlen(text);
-  if( strncmp(*z, text, n) ) return false;
+  if( strncmp(*z, text, n)!=0 ) return false;
   *z += n;
   return true;
 }

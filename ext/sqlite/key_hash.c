@@ -24,7 +24,7 @@ static uint64_t key_hash_text(zt_text text, zt_collation collation, uint64_t see
     const size_t n = text.n-i<sizeof(lower) ? text.n-i : sizeof(lower);
     for(size_t k=0; k<n; k++){
       const char ch = text.z[i+k];
-      lower[k] = ch>='A' && ch<='Z' ? (char)(ch+('a'-'A')) : ch;
+      lower[k] = (char)(ch>='A' && ch<='Z' ? ch+('a'-'A') : ch);
     }
     seed = XXH3_64bits_withSeed(lower, n, seed);
   }

@@ -188,6 +188,7 @@ static char *materialized_new_row(zt_materialized *m, int *rc){
 static int materialized_set(zt_materialized *m, sqlite3_value *from, char *type,
                             materialized_value *to){
   const void *z;
+  int n;
   int rc = SQLITE_OK;
   type[0] = (char)sqlite3_value_type(from);
   type[1] = (char)sqlite3_value_subtype(from);
@@ -197,8 +198,9 @@ static int materialized_set(zt_materialized *m, sqlite3_value *from, char *type,
     case SQLITE_FLOAT:   to->r = sqlite3_value_double(from); break;
     default:
       z = type[0]==SQLITE_TEXT ? (const void*)sqlite3_value_text(from) : sqlite3_value_blob(from);
-      if( !z && (type[0]==SQLITE_TEXT || sqlite3_value_bytes(from)>0) ) return SQLITE_NOMEM;
-      to->bytes = materialized_keep(m, z, (size_t)sqlite3_value_bytes(from), &rc);
+      n = sqlite3_value_bytes(from);
+      if( !z && (type[0]==SQLITE_TEXT || n!=0) ) return SQLITE_NOMEM;
+      to->bytes = materialized_keep(m, z, (size_t)n, &rc);
       break;
   }
   return rc;
@@ -213,7 +215,7 @@ int zt_materialized_add(zt_materialized *m, sqlite3_int64 rowid, sqlite3_value *
   memcpy(row, &rowid, sizeof(rowid));
   for(int i=0; i<m->values && rc==SQLITE_OK; i++, at+=sizeof(materialized_value)){
     materialized_value kept = { 0 };
-    rc = materialized_set(m, value[i], row+m->at_types+2*i, &kept);
+    rc = materialized_set(m, value[i], row+m->at_types+2*(size_t)i, &kept);
     memcpy(at, &kept, sizeof(kept));
   }
   return rc;
@@ -234,7 +236,7 @@ void *zt_materialized_extra(const zt_materialized *m, uint32_t row){
 }
 
 void zt_materialized_result(const zt_materialized *m, uint32_t row, int i, sqlite3_context *ctx){
-  const char *at = materialized_row(m, row), *type = at+m->at_types+2*i;
+  const char *at = materialized_row(m, row), *type = at+m->at_types+2*(size_t)i;
   materialized_value v;
   memcpy(&v, at+sizeof(sqlite3_int64)+(size_t)i*sizeof(v), sizeof(v));
   switch( type[0] ){

@@ -1,6 +1,8 @@
 /* Opens files through the cache. See open.h. */
 #include "sqlite/open.h"
 
+#include <assert.h>
+
 /* Read an opened file, unless the cache has a container of this state. */
 static int open_read_opened(zt_connection *c, zt_source *opened, const char *path, bool scan,
                             const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
@@ -59,7 +61,9 @@ static int open_read_remote(zt_connection *c, const char *path, const zt_stat *s
   if( known ) ask = listed || fresh ? ZT_REMOTE_NOTHING : ZT_REMOTE_CHANGE;
   if( known && source && seen->whole ) ask = ZT_REMOTE_HEAD;
   if( zt_source_open_remote(c->remote, path, seen, ask, &out->source, err)==SQLITE_OK ){
-    if( known && zt_same_state(zt_source_identity(out->source), &id) ){
+    const zt_identity *opened = zt_source_identity(out->source);
+    assert( opened );
+    if( known && zt_same_state(opened, &id) ){
       zt_source_set_pool(out->source, c->pool);
       out->container = known;
       known = NULL;

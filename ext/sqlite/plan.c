@@ -319,7 +319,7 @@ static zt_key_columns plan_key(const plan_planner *p, int *at){
 static int plan_offer_index(plan_planner *p){
   sqlite3_index_info *info = p->info;
   zt_key_columns keys;
-  int at[ZT_KEY_COLUMNS];
+  int at[ZT_KEY_COLUMNS] = { 0 };
   if( plan_is_narrow(p) || plan_leaves_all(p) ) return SQLITE_OK;
   keys = plan_key(p, at);
   if( keys.n==0 || plan_reads_less(p, &keys, at[0]<0) ) return SQLITE_OK;

@@ -1,6 +1,7 @@
 /* The files that rows of a writer name. See write_sources.h. */
 #include "sqlite/write_sources.h"
 
+#include <assert.h>
 #include "core/paths.h"
 #include "sqlite/open.h"
 #include "sqlite/target.h"
@@ -82,6 +83,13 @@ int zt_write_sources_spool(zt_write_sources *s, zt_span bytes, uint64_t *offset,
 
 /* --- Opening --- */
 
+/* The identity of a file, which any source of a path has. */
+static const zt_identity *write_sources_identity(const zt_source *source){
+  const zt_identity *id = zt_source_identity(source);
+  assert( id );
+  return id;
+}
+
 static bool write_sources_is_same(const zt_identity *a, const zt_identity *b){
   return a->device==b->device && a->inode==b->inode && zt_same_state(a, b);
 }
@@ -109,7 +117,7 @@ static int write_sources_open_path(zt_write_sources *s, const write_source *sour
   if( zt_open(s->connection, source->path, NULL, false, true, &opened, err) ) return err->rc;
   o->container = opened.container;
   o->source = opened.source;
-  if( write_sources_is_same(zt_source_identity(o->source), &source->id) ) return SQLITE_OK;
+  if( write_sources_is_same(write_sources_identity(o->source), &source->id) ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "the file has changed since its row was inserted");
 }
 
@@ -201,7 +209,7 @@ static int write_sources_add_image(zt_write_sources *s, sqlite3_value *blob, uin
 /* Find the file of that path in that state, or add it. */
 static int write_sources_add_opened(zt_write_sources *s, const zt_target *t, uint32_t *number,
                                     zt_error *err){
-  write_source source = { .id = *zt_source_identity(t->source) };
+  write_source source = { .id = *write_sources_identity(t->source) };
   for(uint32_t i=s->n; i>0; i--){
     if( s->a[i-1].path && strcmp(s->a[i-1].path, t->path)==0
      && write_sources_is_same(&s->a[i-1].id, &source.id) ){

@@ -206,7 +206,7 @@ static int writer_lock_databases(zt_writer *w, zt_error *err){
   sqlite3 *db = w->connection->db;
   const int rc = writer_changes_databases(db) ? sqlite3_db_cacheflush(db) : SQLITE_OK;
   switch( rc & 0xff ){
-    case SQLITE_OK: return SQLITE_OK;
+    case SQLITE_OK:
     case SQLITE_CANTOPEN: return SQLITE_OK;   /* Of temp, which needs no file until it is large */
     case SQLITE_BUSY: return err->rc = rc;
     case SQLITE_NOMEM: return zt_fail_nomem(err);

@@ -117,7 +117,7 @@ static int rows_run(sqlite3_stmt *s){
 /* The owner of a name, of name.n+1 bytes: one that tells objects from the file, and the name. */
 static void rows_put_owner(zt_text name, uint8_t *out){
   out[0] = name.z!=NULL;
-  if( name.n ) memcpy(out+1, name.z, name.n);
+  if( name.z ) memcpy(out+1, name.z, name.n);
 }
 
 /* Bind an owner to a statement that stays. */
@@ -147,7 +147,7 @@ static int rows_bind_place(zt_writer_rows *r, sqlite3_stmt *s, const zt_row *row
   if( !rows_reserve(r, owner+part) ) return SQLITE_NOMEM;
   text = (char*)r->place+owner;
   rows_put_owner(row->name, r->place);
-  text[0] = attribute ? 'A' : component ? 'C' : 'T';
+  text[0] = (char)(attribute ? 'A' : component ? 'C' : 'T');
   if( rest.n ) memcpy(text+1, rest.z, rest.n);
   rc = sqlite3_bind_blob64(s, ZT_STORED_OWNER+1, r->place, owner, SQLITE_STATIC);
   return rc ? rc : sqlite3_bind_text64(s, ZT_STORED_PART+1, text, part, SQLITE_STATIC,

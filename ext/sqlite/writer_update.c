@@ -51,7 +51,7 @@ static bool writer_is_equal(sqlite3_value *a, sqlite3_value *b, zt_error *err){
   const int type = sqlite3_value_type(a);
   double x, y;
   const void *p, *q;
-  int n;
+  int n, m;
   if( type!=sqlite3_value_type(b) ) return false;
   switch( type ){
     case SQLITE_NULL: return true;
@@ -59,29 +59,36 @@ static bool writer_is_equal(sqlite3_value *a, sqlite3_value *b, zt_error *err){
     case SQLITE_FLOAT:
       x = sqlite3_value_double(a);
       y = sqlite3_value_double(b);
-      return memcmp(&x, &y, sizeof(x))==0;
+      return memcmp(&x, &y, sizeof(x))==0;   /* NOLINT: their bits, so that -0.0 is not 0.0 */
     default:
       p = type==SQLITE_TEXT ? (const void*)sqlite3_value_text(a) : sqlite3_value_blob(a);
       q = type==SQLITE_TEXT ? (const void*)sqlite3_value_text(b) : sqlite3_value_blob(b);
       n = sqlite3_value_bytes(a);
-      if( type==SQLITE_TEXT && (!p || !q) ) zt_fail_nomem(err);
-      return n==sqlite3_value_bytes(b) && !err->rc && (n==0 || memcmp(p, q, (size_t)n)==0);
+      m = sqlite3_value_bytes(b);
+      if( (!p && (n!=0 || type==SQLITE_TEXT)) || (!q && (m!=0 || type==SQLITE_TEXT)) ){
+        zt_fail_nomem(err);
+        return false;
+      }
+      return n==m && !err->rc && (n==0 || memcmp(p, q, (size_t)n)==0);
   }
 }
 
 /* True if a value is the n bytes there in the spool. */
 static bool writer_is_spooled(const zt_writer *w, sqlite3_value *value, uint64_t offset,
                               uint64_t n, zt_error *err){
-  bool same;
+  zt_output *spool = zt_write_sources_spooled(w->rows.sources);
+  const void *given;
+  bool same = false;
   uint8_t *p;
   if( sqlite3_value_type(value)!=SQLITE_BLOB || (uint64_t)sqlite3_value_bytes(value)!=n
    || !zt_write_sources_has_bytes(w->rows.sources, offset, n) ) return false;
-  p = sqlite3_malloc64(n+1);
-  if( !p ) zt_fail_nomem(err);
-  else if( n ){
-    zt_output_read(zt_write_sources_spooled(w->rows.sources), offset, p, (size_t)n, err);
+  if( n==0 ) return true;
+  given = sqlite3_value_blob(value);
+  p = sqlite3_malloc64(n);
+  if( !given || !p ) zt_fail_nomem(err);
+  else if( zt_output_read(spool, offset, p, (size_t)n, err)==SQLITE_OK ){
+    same = memcmp(p, given, (size_t)n)==0;
   }
-  same = !err->rc && (n==0 || memcmp(p, sqlite3_value_blob(value), (size_t)n)==0);
   sqlite3_free(p);
   return same;
 }
@@ -125,7 +132,7 @@ static int writer_take_column(sqlite3_stmt *s, int i, writer_values *v, zt_error
 ** it shows no more: if the tensor is another one, it must then show that. */
 static int writer_take_columns(const zt_writer *w, sqlite3_stmt *s, bool all, writer_values *v,
                                zt_error *err){
-  bool same[ZT_ROW_COLUMNS], changed = false;
+  bool same[ZT_ROW_COLUMNS] = { false }, changed = false;
   for(int i=0; i<ZT_ROW_COLUMNS; i++){
     same[i] = sqlite3_value_nochange(v->column[i]) || writer_is_shown(w, s, i, v->column[i], err);
     changed = changed || (!same[i] && writer_is_request(i));

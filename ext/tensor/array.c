@@ -109,6 +109,7 @@ int zt_array_open_parts(const zt_payload *real, const zt_payload *imag, uint64_t
   if( array_open_any(real, length, rule, &parts[0], err)
    || array_open_any(imag, length, rule, &parts[1], err) ) return err->rc;
   dtype = parts[0].dtype;
+  assert( dtype && parts[1].dtype );
   if( dtype!=parts[1].dtype || dtype->class!=ZT_FLOAT || dtype->unit<4 ){
     return zt_break(err, "L6", "real and imaginary parts are %s and %s, not both f32 or f64",
                     dtype->name, parts[1].dtype->name);

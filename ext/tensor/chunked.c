@@ -75,7 +75,7 @@ static int chunked_fail_fill(const chunked_decoder *d, zt_error *err){
 
 static uint64_t chunked_most_fill(const zt_source *source){
   const uint64_t size = zt_source_size(source);
-  return size<UINT64_MAX/(2*CHUNKED_FILL_TIMES) ? CHUNKED_FILL+CHUNKED_FILL_TIMES*size : UINT64_MAX;
+  return size<UINT64_MAX/2/CHUNKED_FILL_TIMES ? CHUNKED_FILL+CHUNKED_FILL_TIMES*size : UINT64_MAX;
 }
 
 /* --- Geometry --- */
@@ -143,6 +143,7 @@ static void chunked_box_of(const chunked_decoder *d, uint64_t a, uint64_t b, chu
 
 static bool chunked_box_next(const chunked_decoder *d, chunked_box *box){
   for(uint32_t k=d->rank; k-->0; ){
+    /* NOLINTNEXTLINE(clang-analyzer-core.*): chunked_box_of() set all dimensions; rank stays */
     if( box->at[k]<box->high[k] ){
       box->at[k]++;
       return true;
@@ -215,6 +216,7 @@ static void chunked_copy(chunked_decoder *d, const chunked_part *part, const uin
   const uint32_t inner = d->rank-1;
   uint64_t at[ZT_CHUNKS_RANK] = { 0 };
   for(;;){
+    /* NOLINTNEXTLINE(clang-analyzer-core.*): rank is 1 or more, and chunked_part_of() set them */
     uint64_t to = part->from[inner], from = 0, step = d->chunk[inner], n = part->n[inner], cut;
     uint32_t k = inner;
     for(uint32_t i=inner; i-->0; ){
@@ -229,6 +231,7 @@ static void chunked_copy(chunked_decoder *d, const chunked_part *part, const uin
       if( chunk ) memcpy(out+(to+cut-a), chunk+from+cut, (size_t)(n-cut));
       else chunked_fill(d, out+(to+cut-a), n-cut, (to+cut)%d->chunks.width);
     }
+    /* NOLINTNEXTLINE(clang-analyzer-core.*): the same */
     while( k>0 && at[k-1]+1==part->n[k-1] ) at[--k] = 0;
     if( k==0 ) return;
     at[k-1]++;

@@ -94,7 +94,8 @@ static double compare_lost(double *sum, double value){
   return (before-(after-part)) + (value-part);
 }
 
-#define COMPARE_PAIR(k, x, y) \
+/* Adds the numbers x and y to lane k. */
+#define COMPARE_PAIR(k) \
   const double d = x-y, a = d<0 ? -d : d; \
   distance[k] += a; \
   square[k] += d*d; \
@@ -104,9 +105,9 @@ static double compare_lost(double *sum, double value){
   equal[k] += x==y ? 1.0 : 0.0;
 
 /* The product of two f32 is exact in f64. */
-#define COMPARE_PRODUCT_f32(k, x, y) dot[k] += x*y;
+#define COMPARE_PRODUCT_f32(k) dot[k] += x*y;
 /* rest[k] has the rounding errors of Dekker's product (of halves of 26 bits) and of Knuth's sum. */
-#define COMPARE_PRODUCT_f64(k, x, y) \
+#define COMPARE_PRODUCT_f64(k) \
   const double product = x*y, cx = 134217729.0*x, cy = 134217729.0*y; \
   const double hx = cx-(cx-x), lx = x-hx, hy = cy-(cy-y), ly = y-hy; \
   const double rounding = lx*ly-(((product-hx*hy)-lx*hy)-hx*ly); \
@@ -124,14 +125,14 @@ static double compare_lost(double *sum, double value){
     for(size_t i=0; i+COMPARE_LANES<=n; i+=COMPARE_LANES){ \
       for(size_t k=0; k<COMPARE_LANES; k++){ \
         const double x = (double)p[i+k], y = (double)q[i+k]; \
-        COMPARE_PAIR(k, x, y) \
-        COMPARE_PRODUCT_##name(k, x, y) \
+        COMPARE_PAIR(k) \
+        COMPARE_PRODUCT_##name(k) \
       } \
     } \
     for(size_t i=n-n%COMPARE_LANES; i<n; i++){ \
       const double x = (double)p[i], y = (double)q[i]; \
-      COMPARE_PAIR(0, x, y) \
-      COMPARE_PRODUCT_##name(0, x, y) \
+      COMPARE_PAIR(0) \
+      COMPARE_PRODUCT_##name(0) \
     } \
     *out = (compare_sums){ 0 }; \
     for(size_t k=0; k<COMPARE_LANES; k++){ \

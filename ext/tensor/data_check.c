@@ -86,7 +86,7 @@ static int data_check_range(const data_check *c, uint64_t first, uint64_t end, u
 
 static int data_check_coords(const data_check *c){
   const uint32_t rank = c->object->rank;
-  uint64_t n;
+  uint64_t n = 0;
   if( data_check_index_type(c, &n) ) return c->err->rc;
   if( rank==0 || n%rank!=0 ){
     return zt_fail(c->err, SQLITE_ERROR, "%llu coordinates are not a whole number for each of %u"
@@ -99,7 +99,7 @@ static int data_check_coords(const data_check *c){
 }
 
 static int data_check_indptr(const data_check *c){
-  uint64_t n, before = 0;
+  uint64_t n = 0, before = 0;
   if( data_check_index_type(c, &n) ) return c->err->rc;
   if( n==0 || n-1!=c->object->shape[0] ){
     return zt_fail(c->err, SQLITE_ERROR, "indptr has %llu entries for %llu rows, not one more",
@@ -127,7 +127,7 @@ int zt_data_check(const zt_draft_object *object, zt_text role, const zt_dtype *d
                   zt_span bytes, zt_error *err){
   const data_check c = { object, dtype, bytes, err };
   const bool csr = object->layout==ZT_LAYOUT_CSR, coo = object->layout==ZT_LAYOUT_COO;
-  uint64_t n;
+  uint64_t n = 0;
   if( dtype->class==ZT_BOOL && data_check_bools(&c) ) return err->rc;
   if( csr && object->rank!=2 ){
     return zt_fail(err, SQLITE_ERROR, "sparse_csr has two dimensions, not %u", object->rank);

@@ -151,7 +151,8 @@ static int fingerprint_digit(char ch){
 bool zt_fingerprint_parse(zt_text text, uint8_t out[ZT_DIGEST_XXH3_128_BYTES]){
   static const char prefix[] = "xxh3-128:";
   const size_t skip = sizeof(prefix)-1;
-  if( text.n!=skip+2*ZT_DIGEST_XXH3_128_BYTES || memcmp(text.z, prefix, skip)!=0 ) return false;
+  if( text.n!=skip+2*(size_t)ZT_DIGEST_XXH3_128_BYTES ) return false;
+  if( memcmp(text.z, prefix, skip)!=0 ) return false;
   for(size_t i=0; i<ZT_DIGEST_XXH3_128_BYTES; i++){
     int high = fingerprint_digit(text.z[skip+2*i]), low = fingerprint_digit(text.z[skip+2*i+1]);
     if( high<0 || low<0 ) return false;

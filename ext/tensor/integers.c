@@ -133,7 +133,7 @@ zt_integers zt_integers_none(bool negative){
 
 void zt_integers_take(zt_integers *all, const uint64_t *bits, size_t n){
   const uint64_t flip = all->negative ? 0 : INTEGERS_SIGN;
-  integers_ends ends;
+  integers_ends ends = { 0, 0, 0 };
   integers_sums sums = { { 0 }, { 0 } };
   zt_natural sum, squares;
   uint64_t low, high;

@@ -1,6 +1,7 @@
 /* The rules of bytes and values, and the lookup of rules. See rule.h. */
 #include "tensor/rule.h"
 
+#include <assert.h>
 #include "core/host.h"
 
 #define RULE_MX "zTensor 2, profile zt.mx/1"
@@ -183,7 +184,9 @@ bool zt_rule_next(zt_rule_walk *w){
 ** with the rules of bytes and values, which are the most frequent in findings. */
 static const zt_rule *rule_find(const char *number, const char *slug){
   for(int i=zt_driver_count()+1; i>=0; i--){
-    for(const zt_rule *const *list=rule_lists(i); *list; list++){
+    const zt_rule *const *list = rule_lists(i);
+    assert( list );
+    for(; *list; list++){
       for(const zt_rule *r=*list; r->number; r++){
         if( number ? r->number[0]==number[0] && strcmp(r->number, number)==0
                    : r->meaning && strcmp(r->slug, slug)==0 ) return r;
@@ -198,8 +201,8 @@ const zt_rule *zt_rule_numbered(const char *number){ return rule_find(number, NU
 const zt_rule *zt_rule_of(const zt_error *e){
   const char *number = e->rule ? e->rule : e->rc==SQLITE_TOOBIG ? "F2" : "F1";
   const zt_rule *rule = zt_rule_numbered(number);
-  if( !rule ) return zt_rules_file;
-  return rule->meaning ? rule : rule_find(NULL, rule->slug);
+  if( rule && !rule->meaning ) rule = rule_find(NULL, rule->slug);
+  return rule ? rule : zt_rules_file;
 }
 
 const char *zt_rule_error_kind(const zt_error *e){

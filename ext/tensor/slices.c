@@ -8,6 +8,7 @@
 ** window that a box has are read at once, and spread over their runs. The parts that were read last
 ** stay open.
 */
+#include <assert.h>
 #include "core/host.h"
 #include "tensor/layout.h"
 
@@ -29,7 +30,7 @@ typedef struct slices_box {
   uint64_t elements, run;                    /* In all, and of a run */
   uint64_t from, to;                         /* Position of the first one; behind the last one */
   uint32_t outer;                            /* Dimensions that count runs */
-  uint64_t n[ZT_MAX_RANK];                   /* Indices in a dimension, */
+  uint64_t n[ZT_MAX_RANK];                   /* Indices in a dimension, at least 1, */
   uint64_t step[ZT_MAX_RANK];                /* and how far they are apart */
 } slices_box;
 
@@ -38,8 +39,8 @@ static void slices_measure(const zt_object *o, const zt_component *c, slices_box
   bool whole = true;
   *out = (slices_box){ .elements = 1, .run = 1, .to = 1, .outer = o->rank };
   for(uint32_t d=o->rank; d-->0; step*=o->shape[d]){
-    const uint64_t first = zt_load64(c->box.p+2*d*sizeof(first));
-    out->n[d] = zt_load64(c->box.p+(2*d+1)*sizeof(first));
+    const uint64_t first = zt_load64(c->box.p+sizeof(first)*2*d);
+    out->n[d] = zt_load64(c->box.p+sizeof(first)*(2*d+1));
     out->step[d] = step;
     out->elements *= out->n[d];
     out->from += first*step;
@@ -55,7 +56,10 @@ static void slices_measure(const zt_object *o, const zt_component *c, slices_box
 /* Position of a box's run. */
 static uint64_t slices_place(const slices_box *box, uint64_t run){
   uint64_t position = box->from;
-  for(uint32_t d=box->outer; d-->0; run/=box->n[d]) position += run%box->n[d]*box->step[d];
+  for(uint32_t d=box->outer; d-->0; run/=box->n[d]){
+    assert( box->n[d]>0 );
+    position += run%box->n[d]*box->step[d];
+  }
   return position;
 }
 

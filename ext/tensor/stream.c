@@ -243,20 +243,24 @@ static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, s
 /* Check X6, and set the length of bytes that end with the file. */
 static int stream_open_external(zt_stream *s, zt_error *err){
   zt_component *component = &s->component;
+  zt_source *shard = NULL;
   uint64_t size;
-  if( zt_shard_open_external(s->payload.source, component->shard, component->beside, &s->shard,
-                             err) ) return err->rc;
-  size = zt_source_size(s->shard);
+  if( zt_shard_open_external(s->payload.source, component->shard, component->beside, &shard, err) ){
+    return err->rc;
+  }
+  size = zt_source_size(shard);
   if( component->to_end && component->offset<=size ){
     component->length = s->total = size-component->offset;
     s->known = true;
   }
-  if( zt_claim(size, component->offset, component->length) ) return SQLITE_OK;
-  zt_break(err, "X6", "its %llu bytes from %llu on go beyond the %llu of '%.*s'", component->length,
-           component->offset, size, zt_shown(component->shard), component->shard.z);
-  zt_source_close(s->shard);
-  s->shard = NULL;
-  return err->rc;
+  if( !zt_claim(size, component->offset, component->length) ){
+    zt_source_close(shard);
+    return zt_break(err, "X6", "its %llu bytes from %llu on go beyond the %llu of '%.*s'",
+                    component->length, component->offset, size, zt_shown(component->shard),
+                    component->shard.z);
+  }
+  s->shard = shard;
+  return SQLITE_OK;
 }
 
 static int stream_open_shard(zt_stream *s, zt_error *err){

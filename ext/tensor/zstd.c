@@ -102,9 +102,12 @@ static int zstd_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *g
   *got = 0;
   if( !image.p ) copy = sqlite3_malloc64(nStored+1);
   stored = image.p ? image.p+component->offset : copy;
-  if( !ctx || !stored ) zt_fail_nomem(err);
-  else if( copy ) zt_source_read(p->source, component->offset, copy, nStored, err);
-  if( err->rc || zstd_check_frames(p, stored, nStored, err) ) goto end;
+  if( !ctx || !stored ){
+    zt_fail_nomem(err);
+    goto end;
+  }
+  if( copy && zt_source_read(p->source, component->offset, copy, nStored, err) ) goto end;
+  if( zstd_check_frames(p, stored, nStored, err) ) goto end;
   decoded = ZSTD_decompressDCtx(ctx, out, (size_t)n, stored, nStored);
   if( ZSTD_getErrorCode(decoded)==ZSTD_error_dstSize_tooSmall ) *got = n+1;
   else if( ZSTD_isError(decoded) ) zstd_fail(decoded, err);

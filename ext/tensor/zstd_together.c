@@ -70,12 +70,14 @@ static bool together_advance(together_scan *s, uint64_t n){
 
 /* Go behind the blocks of a frame and its checksum. */
 static bool together_pass_blocks(together_scan *s, zt_zstd_head head, bool checksum){
-  zt_zstd_block block = { 0 };
-  while( !block.last ){
+  bool last = false;
+  while( !last ){
+    zt_zstd_block block;
     const uint8_t *p;
     if( together_peek(s, ZT_ZSTD_BLOCK_HEAD, &p)<ZT_ZSTD_BLOCK_HEAD ) return false;
     block = zt_zstd_read_block(p);
     if( block.content>zt_zstd_block_max(head) || !together_advance(s, block.size) ) return false;
+    last = block.last;
   }
   return !checksum || together_advance(s, 4);
 }
