@@ -6,7 +6,7 @@ import pytest
 
 import support
 from support import rows, value
-from writing import ENTRY, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
+from writing import CONSTRAINT, ENTRY, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
 
 
 pytestmark = pytest.mark.usefixtures("inside")
@@ -63,7 +63,13 @@ def db(connect, inside):
       for column, word in (("dtype", "u8"), ("format", "dense"), ("component", "data"), ("encoding", "zstd"), ("digest", "xxh3"))),
     *(({"key": "k", "value": 1, column: "text\0"}, f"a.zt: {column} has U+0000 in it") for column in ("type", "stored_type")),
     ({"key": "k\n\0", "value": 1}, "a.zt: ztensor-2 names cannot hold U+0000; rename the attribute 'k\\n'"),
-    ({"key": b"k", "value": 1}, "key must be TEXT")])
+    ({"key": b"k", "value": 1}, "key must be TEXT"), ({"key": "k", "value": 1, "stored_type": b"u8"}, "a.zt: stored_type must be TEXT"),
+    *(({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", column: b"text"}, f"object 'a': {column} must be TEXT")
+      for column in ("shape", "format", "component", "encoding", "digest")),
+    *(({"name": "a", "source": "src.zt", column: b"text"}, f"object 'a': {column} must be TEXT") for column in ("object", "shape", "format")),
+    ({"name": "a", "source": "src.zt", "shape": "[4"}, "object 'a': shape must be a JSON array of at most 64 integers from 0 on"),
+    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1, x]"}, "object 'a': shape must be a JSON array of at most 64 integers from 0 on"),
+    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", "level": "3"}, "object 'a': level must be an integer")])
 def test_rows_that_cannot_be(db, columns, message):
     declare(db, "src.zt", name="src")
     put(db, "a", table="src")
@@ -196,6 +202,28 @@ def test_a_sparse_tensor_without_a_component(db):
     put(db, "s", f32(5), "f32", "[2,3]", format="sparse_csr", component="values")
     assert refusal(db, "COMMIT")[1].startswith("ztensor: s.zt: object 's': ")
     assert listing(".") == []
+
+
+def test_what_has_the_name_of_another(db):
+    """A component joins those of its format and shape. Only a whole tensor replaces a whole tensor."""
+    component = "INSERT{0} INTO out(name, data, dtype, shape, format, component) VALUES('{1}', ?, 'u64', '{2}', '{3}', '{4}')"
+    declare(db, "src.zt", name="src")
+    put(db, "t", table="src")
+    declare(db, "a.zt")
+    db.execute("BEGIN")
+    db.execute(component.format("", "s", "[2,3]", "sparse_csr", "values"), (bytes(16),))
+    for shape, layout, role in (("[2,4]", "sparse_csr", "indices"), ("[6]", "sparse_coo", "coords"), ("[2,3]", "sparse_coo", "coords")):
+        data = bytes(32 if (shape, role) == ("[2,3]", "coords") else 16)
+        assert refusal(db, component.format("", "s", shape, layout, role), data) == (
+            1, "ztensor: a.zt: object 's': its components differ in format or shape")
+    db.execute("INSERT INTO out(name, source) VALUES('t', 'src.zt')")
+    tensor = "INSERT{0} INTO out(name, source, object) VALUES('{1}', 'src.zt', 't')"
+    for sql, *arguments in [(tensor.format("", "t"),), (tensor.format("", "s"),), (tensor.format(" OR REPLACE", "s"),),
+                            *((component.format(how, "t", "[2,3]", "sparse_csr", "values"), bytes(16)) for how in ("", " OR REPLACE"))]:
+        name = "t" if "'t'," in sql else "s"
+        assert refusal(db, sql, *arguments) == (CONSTRAINT, f"ztensor: a.zt: object '{name}': there is an object of this name")
+    db.execute(tensor.format(" OR REPLACE", "t"))
+    assert rows(db, "SELECT name, shape, component, source FROM out") == [("s", "[2,3]", "values", None), ("t", "[4]", None, "src.zt")]
 
 
 GGUF = support.ROOT / "tests" / "formats" / "gguf" / "golden"
