@@ -90,8 +90,7 @@ static bool plan_uses(const plan_planner *p, uint64_t mask){
 }
 
 static bool plan_is_binary(sqlite3_index_info *info, int i){
-  const char *collation = sqlite3_vtab_collation(info, i);
-  return collation && sqlite3_stricmp(collation, "BINARY")==0;
+  return sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY")==0;
 }
 
 /* Ask for all values of an IN at once, if the host can. A directory is then read once, not once per

@@ -249,6 +249,21 @@ def test_ggml_blocks_need_a_dtype_elsewhere(db, target, arguments):
     assert value(db, "SELECT zt_dense(?, 'blk.0.q2_k') = zt_dense(?, 'blk.0.q2_k')", source, target) == 1
 
 
+FORMATS = support.ROOT / "tests" / "formats"
+
+
+@pytest.mark.parametrize("path, object, format, message", [
+    ("ztensor/golden/v1.2/hand_unknown_type.zt", "type", None, "component 'data': type 'f6_e3m2' is not known"),
+    ("hdf5/golden/tree.h5", "compound", None, "it has no values: its elements are records of several fields"),
+    ("ztensor/hostile/2-L4-without-data-blob-4096-16-dtype-u32.zt", "x", None, "zt.quant_group/1 needs a component 'data'"),
+    ("ztensor/hostile/2-L4-without-data-blob-4096-16-dtype-u32.zt", "x", "zt.quant_group/1",
+     "its format 'zt.quant_group/1' has types of its own: dtype is NULL, or format is 'dense'")])
+def test_a_dtype_for_a_tensor_without_known_values(db, path, object, format, message):
+    declare(db, "a.zt")
+    code, text = refusal(db, "INSERT INTO out(name, source, object, dtype, format) VALUES('a', ?, ?, 'u8', ?)", str(FORMATS / path), object, format)
+    assert code == 1 and text.endswith(f": {message}")
+
+
 def test_typed_attributes(db):
     """As zt_attributes shows them, GGUF's stored types with them."""
     source = str(GGUF / "kv_types.gguf")

@@ -407,9 +407,19 @@ def test_a_shape_that_the_indices_do_not_allow(csr, shape, message):
     assert value(csr, "SELECT shape FROM zt_objects('s.zt')") == "[2,3]"
 
 
-def test_components_with_several_shapes(csr):
-    csr.execute("UPDATE out SET shape = '[2,4]' WHERE component = 'values'")
+@pytest.mark.parametrize("change", ["shape = '[2,4]'", "format = 'sparse_coo'"])
+def test_components_with_several_shapes(csr, change):
+    csr.execute(f"UPDATE out SET {change} WHERE component = 'values'")
     assert refusal(csr, "COMMIT") == (1, "ztensor: s.zt: object 's': its components differ in format or shape")
+
+
+def test_components_with_several_ranks(db):
+    declare(db, "s.zt")
+    db.execute("BEGIN")
+    for component, data in (("values", u64(5)), ("coords", u64(1, 2))):
+        put(db, "s", data, "u64", "[2,3]", format="sparse_coo", component=component)
+    db.execute("UPDATE out SET shape = '[6]' WHERE component = 'values'")
+    assert refusal(db, "COMMIT") == (1, "ztensor: s.zt: object 's': its components differ in format or shape")
 
 
 def test_the_shape_of_a_tensor_with_a_source(csr):
