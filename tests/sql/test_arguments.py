@@ -170,6 +170,9 @@ def test_arguments_may_be_given_by_name(db, tree, save, arguments):
                                               ("zt_rows", "'x', 'w', dtype=f31"),
                                               ("zt_elements", "'x', 'w', on_error=maybe"),
                                               ("zt_objects", "on_error="),
+                                              ("zt_objects", "'x', on_errar=skip"),
+                                              ("zt_objects", "source='x', skip"),
+                                              ("zt_rows", "object='w', object='v'"),
                                               ("zt_objects", "'x', attributes='{}'")])
 def test_an_unknown_name_or_value_is_an_error_when_the_table_is_made(db, table, arguments):
     text = message(db, f"CREATE VIRTUAL TABLE temp.m USING {table}({arguments})")
@@ -189,6 +192,14 @@ def test_every_table_takes_its_own_names(db, sample, table, arguments, count):
     db.execute(f"CREATE VIRTUAL TABLE temp.m USING {table}({arguments.format(quoted(sample))})")
     assert value(db, "SELECT count(*) FROM m") == count
     assert rows(db, "SELECT DISTINCT source FROM m") == [(sample, )]
+
+
+@pytest.mark.parametrize("argument, source", [("source\t=\r\n\f'a.zt' ", "a.zt"), ("'it''s'", "it's"),
+                                              ('"""a"""', '"a"'), ("'a' 'b'", "a' 'b"),
+                                              ("'a' b", "'a' b"), ("|a", "|a")])
+def test_an_argument_as_sqlite_hands_it_over(db, argument, source):
+    db.execute(f"CREATE VIRTUAL TABLE temp.m USING zt_files({argument})")
+    assert rows(db, "SELECT source FROM m") == [(source, )]
 
 
 def test_a_source_with_an_equals_sign_is_a_source(db, save):
@@ -263,6 +274,25 @@ def test_unreadable_files_are_skipped_if_one_asks_for_it(db, doubtful, table, ar
     without = arguments.replace("'skip'", "'abort'")
     error = failure_later(db, f"SELECT * FROM {table}(?, {without})", doubtful.path)
     assert str(error).startswith(prefix(doubtful.path + "/a0.zt"))
+
+
+def test_a_source_that_names_nothing_is_skipped(db):
+    elsewhere = "file://elsewhere/x.zt"
+    said = f"ztensor: {elsewhere}: a file: URI with a host other than localhost"
+    assert message(db, "SELECT * FROM zt_objects(?)", elsewhere) == said
+    assert rows(db, "SELECT * FROM zt_objects(?, 'skip')", elsewhere) == []
+    assert rows(db, "SELECT path, error FROM zt_files(?)", elsewhere) == [(elsewhere, said)]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_source_of_several_that_names_nothing_ends_the_query(db, sample, first):
+    sources = ["none.zt", sample][::1 if first else -1]
+    text = str(failure(db, "SELECT count(*) FROM zt_objects WHERE source IN (?, ?)", *sources))
+    assert text == "ztensor: none.zt: cannot open: No such file or directory"
+    assert rows(db, "SELECT count(*) FROM zt_objects WHERE source IN (SELECT ? WHERE 0)",
+                sample) == [(0, )]
+    assert rows(db, "SELECT path FROM zt_objects WHERE source = ? AND on_error IN (SELECT 1 WHERE 0)",
+                sample) == []
 
 
 @pytest.mark.parametrize("table, arguments, each", SKIPPING)
