@@ -407,6 +407,19 @@ def test_a_shape_that_the_indices_do_not_allow(csr, shape, message):
     assert value(csr, "SELECT shape FROM zt_objects('s.zt')") == "[2,3]"
 
 
+@pytest.mark.parametrize("key, shown", [(1, "1"), (writer.tag(5, "k"), '"k"')])
+def test_keys_that_are_no_text(db, key, shown):
+    """A writer has no row for such an attribute."""
+    tensors = {"a": {}, "odd": {"attributes": writer.Pairs([(key, "x")])}, "z": {}}
+    save("odd.zt", writer.write({name: {**writer.dense(b"1"), **fields} for name, fields in tensors.items()}))
+    declare(db, "odd.zt", "mode='update'", name="u")
+    for sql in ("SELECT * FROM u", "UPDATE u SET digest = 'none' WHERE name = 'z'"):
+        assert refusal(db, sql) == (1, f"ztensor: odd.zt: object 'odd': the key '{shown}' of an attribute is not text: the file cannot be updated")
+    declare(db, "new.zt")
+    assert refusal(db, "INSERT INTO out(name, source) SELECT object, path FROM zt_objects('odd.zt') ORDER BY object") == (
+        1, "ztensor: new.zt: object 'odd': a key of its attributes is not text")
+
+
 @pytest.mark.parametrize("change", ["shape = '[2,4]'", "format = 'sparse_coo'"])
 def test_components_with_several_shapes(csr, change):
     csr.execute(f"UPDATE out SET {change} WHERE component = 'values'")
