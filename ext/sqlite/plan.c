@@ -518,7 +518,7 @@ static bool plan_is_adjacent(const plan_planner *p){
 
 /* True if rows can come in descending order. If only most objects allow it, others are sorted. */
 static bool plan_goes_backward(const zt_table *t, int order){
-  return t->backward || (t->mostly_backward && order==ZT_PLAN_ALONE);
+  return t->backward || order==ZT_PLAN_ALONE;
 }
 
 /* The bits for the wanted order; 0: rows do not come in it. Files come in the order of their paths,

@@ -1,12 +1,13 @@
 """Rows in the order that a query asks for: of rowids, and of positions where it is not known before the query runs
 how many files there are."""
+import os
 import sqlite3
 import struct
 
 import pytest
 
 import writer
-from support import message, prefix, rows, value
+from support import EXTENSION, message, open_connection, prefix, rows, value
 
 VERSION = sqlite3.sqlite_version_info
 IMAGE = writer.write({"w": writer.dense(struct.pack("<6f", 3, 1, -1, 2, 0.5, 7), [3, 2], "f32"),
@@ -198,3 +199,22 @@ def test_groups_come_in_the_order_asked_for(db, mixed, save, group, order):
         assert rows(db, sql.format("zt_objects(?)"), mixed) == rows(db, sql.format("copy"))
     sql = f"SELECT DISTINCT {group} FROM {{}} ORDER BY {order}"
     assert rows(db, sql.format("zt_objects(?)"), mixed) == rows(db, sql.format("copy"))
+
+
+def test_paths_are_in_the_order_of_the_database_s_encoding(save, tmp_path):
+    """SQLite compares the bytes of UTF-16 in such a database."""
+    for name in ("z", "A", "\uff5e", "\U0001f600"):
+        save(f"{name}.zt", writer.sample())
+    db = open_connection(load=False)
+    db.execute("PRAGMA encoding = 'UTF-16le'")
+    db.execute("CREATE TABLE first(a)")
+    db.load_extension(EXTENSION)
+    names = [os.path.basename(path)[:-3] for path, in rows(db, "SELECT path FROM zt_files(?) ORDER BY path", str(tmp_path))]
+    db.close()
+    assert names == sorted(names, key=lambda name: name.encode("utf-16-le")) != sorted(names)
+
+
+def test_positions_of_several_files_come_backward_in_each(db, mixed):
+    forward = rows(db, "SELECT path, position FROM zt_elements(?, 'w')", mixed)
+    assert rows(db, "SELECT path, position FROM zt_elements(?, 'w') ORDER BY path, position DESC", mixed) == sorted(
+        sorted(forward, key=lambda row: row[1], reverse=True), key=lambda row: row[0])

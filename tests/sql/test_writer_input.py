@@ -1,10 +1,12 @@
 """zt_writer: rows that cannot be, and tensors by reference, sparse and of ggml."""
 import os
+import sqlite3
 import struct
 
 import pytest
 
 import support
+import writer
 from support import rows, value
 from writing import CONSTRAINT, ENTRY, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
 
@@ -129,6 +131,34 @@ def test_references(db):
     assert tensors(db, "out.zt") == {"a": ("f32", "[2]", f32(1, 2)), "half": ("f16", "[2]", struct.pack("<2e", 1, 2))}
     assert attributes(db, "out.zt") == [("a", "k", 2, "integer"), ("a", "l", "x", "text"), ("half", "k", 1, "integer"),
                                         ("half", "l", "x", "text")]
+
+
+def test_sources_that_are_named_again(db, save):
+    """Each is opened or copied once, and none is taken for another."""
+    for name, data in (("x", b"1234"), ("y", b"5678"), ("z", b"56789")):
+        save(name + ".zt", writer.write({"a": writer.dense(data)}))
+    x, z = (open(path, "rb").read() for path in ("x.zt", "z.zt"))
+    declare(db, "out.zt")
+    db.execute("BEGIN")
+    sources = ["x.zt", "y.zt", "x.zt", x, z, x, "z.zt"]
+    for i, source in enumerate(sources):
+        db.execute("INSERT INTO out(name, source, object) VALUES(?, ?, 'a')", (str(i), source))
+    assert [source for source, in rows(db, "SELECT source FROM out")] == sources
+    db.execute("UPDATE out SET source = 'y.zt', shape = shape, dtype = dtype WHERE name = '0'")
+    other = refusal(db, "UPDATE out SET source = 'z.zt', shape = shape, dtype = dtype WHERE name = '0'")
+    assert other == (1, "ztensor: out.zt: object '0': its source has another shape: shape is NULL, which keeps that, or the same")
+    db.execute("COMMIT")
+    assert [data for _, _, data in tensors(db, "out.zt").values()] == [b"5678", b"5678", b"1234", b"1234", b"56789", b"1234", b"56789"]
+
+
+def test_data_longer_than_a_result_may_be(db):
+    declare(db, "a.zt")
+    db.execute("BEGIN")
+    put(db, "a", bytes(20_000))
+    limit = db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 10_000)
+    assert refusal(db, "SELECT data FROM out") == (sqlite3.SQLITE_TOOBIG, "string or blob too big")
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limit)
+    assert value(db, "SELECT data FROM out") == bytes(20_000)
 
 
 def test_the_target_as_its_own_source(db):
