@@ -64,6 +64,13 @@ def test_the_rowid_of_a_large_blob_does_not_depend_on_what_else_is_asked_for(db,
     assert [row[0] for row in rows(db, f"SELECT {columns} FROM zt_stats(?)", file)] == [rowid]
 
 
+@pytest.mark.parametrize("image", [b"", b"no tensor file"])
+def test_the_rowid_of_a_blob_that_is_no_file_does_not_depend_on_what_else_is_asked_for(db, image):
+    rowid = value(db, "SELECT rowid FROM zt_files(?)", image)
+    for columns in ("rowid, size", "rowid, error", "rowid, *"):
+        assert [row[0] for row in rows(db, f"SELECT {columns} FROM zt_files(?)", image)] == [rowid]
+
+
 # ------------------------------------------------------------------------------- positions of several files
 
 DENSE = writer.dense(struct.pack("<6f", *range(6)), [3, 2], "f32")
