@@ -117,6 +117,21 @@ def test_a_missing_file_is_a_row_with_an_error(db, tmp_path):
     assert value(db, "SELECT count(*) FROM zt_files(?)", missing) == 1
 
 
+def test_a_lost_file_is_one_row_however_often_it_is_named(db, tree):
+    sources = [*tree.files, "none.zt"]
+    for sql, paths in [
+        ("SELECT path FROM zt_files(?) WHERE path IN (SELECT value FROM json_each(?))", sources * 2),
+        ("SELECT path FROM json_each(?2) CROSS JOIN zt_files(?1) ON path = value", sources)
+    ]:
+        found = rows(db, f"{sql} ORDER BY 1", json.dumps(sources), json.dumps(paths))
+        assert [path for path, in found] == sorted(sources)
+
+
+def test_what_is_not_remote_has_no_entity_tag(db, save, sample):
+    for source in (sample, save("broken.zt", b"broken"), "none.zt", b"", open(sample, "rb").read()):
+        assert rows(db, "SELECT etag FROM zt_files(?)", source) == [(None, )]
+
+
 def test_a_join_survives_a_lost_file(db, sample, tmp_path):
     missing = str(tmp_path / "none.zt")
     db.execute("CREATE TABLE runs(id, artifact)")
