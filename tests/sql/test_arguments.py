@@ -121,7 +121,7 @@ def test_a_lost_file_is_one_row_however_often_it_is_named(db, tree):
     sources = [*tree.files, "none.zt"]
     for sql, paths in [
         ("SELECT path FROM zt_files(?) WHERE path IN (SELECT value FROM json_each(?))", sources * 2),
-        ("SELECT path FROM json_each(?2) CROSS JOIN zt_files(?1) ON path = value", sources)
+        ("SELECT f.path FROM json_each(?2) CROSS JOIN zt_files(?1) f ON f.path = value", sources)
     ]:
         found = rows(db, f"{sql} ORDER BY 1", json.dumps(sources), json.dumps(paths))
         assert [path for path, in found] == sorted(sources)
