@@ -306,8 +306,9 @@ def test_a_source_of_several_that_names_nothing_ends_the_query(db, sample, first
     assert text == "ztensor: none.zt: cannot open: No such file or directory"
     assert rows(db, "SELECT count(*) FROM zt_objects WHERE source IN (SELECT ? WHERE 0)",
                 sample) == [(0, )]
-    assert rows(db, "SELECT path FROM zt_objects WHERE source = ? AND on_error IN (SELECT 1 WHERE 0)",
-                sample) == []
+    if sqlite3.sqlite_version_info >= (3, 38):
+        assert rows(db, "SELECT path FROM zt_objects WHERE source = ? AND on_error IN (SELECT 1 WHERE 0)",
+                    sample) == []
 
 
 @pytest.mark.parametrize("table, arguments, each", SKIPPING)

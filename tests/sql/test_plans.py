@@ -172,10 +172,10 @@ def test_an_offset_beside_another_compound_is_right_or_refused(db, long, kind, e
     assert rows(db, sql) == [(n, ) for n in expected]
 
 
-def test_words_in_quotes_and_comments_make_no_compound(few_steps, long):
+def test_words_in_quotes_and_comments_make_no_compound(db, long):
     sql = long.replace("position", """position, 'it''s a union', 1 AS "union", 2 AS [union], 3 AS `union`,
                        4 AS union$, 5 AS union\xe9 /* union */""")
-    got = few_steps(f"{sql} -- union\n LIMIT 1 OFFSET 140000 /* a union")
+    got = rows(db, f"{sql} -- union\n LIMIT 1 OFFSET 140000 /* a union")
     assert got == [(140000, "it's a union", 1, 2, 3, 4, 5)]
 
 
