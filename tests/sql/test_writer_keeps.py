@@ -123,7 +123,7 @@ def test_an_update_keeps_all_else(db, path):
         except sqlite3.Error as failed:
             assert load(name) == file
             assert path.parent.name == "hostile" or MISMATCH in str(failed), str(failed)
-            assert ": object '" in str(failed), str(failed)
+            assert ": object '" in str(failed) or str(failed).startswith(f"ztensor: {name}: the key '"), str(failed)
             db.execute("DROP TABLE u")
             continue
         db.execute("DROP TABLE u")
@@ -415,6 +415,9 @@ def test_keys_that_are_no_text(db, key, shown):
     declare(db, "odd.zt", "mode='update'", name="u")
     for sql in ("SELECT * FROM u", "UPDATE u SET digest = 'none' WHERE name = 'z'"):
         assert refusal(db, sql) == (1, f"ztensor: odd.zt: object 'odd': the key '{shown}' of an attribute is not text: the file cannot be updated")
+    save("file.zt", writer.write({"a": writer.dense(b"1")}, attributes=writer.Pairs([(key, "x")])))
+    declare(db, "file.zt", "mode='update'", name="f")
+    assert refusal(db, "SELECT * FROM f") == (1, f"ztensor: file.zt: the key '{shown}' of an attribute is not text: the file cannot be updated")
     declare(db, "new.zt")
     assert refusal(db, "INSERT INTO out(name, source) SELECT object, path FROM zt_objects('odd.zt') ORDER BY object") == (
         1, "ztensor: new.zt: object 'odd': a key of its attributes is not text")
