@@ -332,6 +332,16 @@ def test_a_floating_point_value_and_the_text_that_it_is_shown_as_are_found(db, s
         assert got == rows(db, sql.format(table)) and len(got) == 20 * len(numbers)
 
 
+def test_a_collation_of_the_host_s_own_has_no_index(db, many):
+    """Nothing is known of the texts that it calls equal: here, those of one length."""
+    db.create_collation("length", lambda a, b: len(a) - len(b))
+    db.execute("CREATE TABLE copy AS SELECT path, object FROM zt_objects(?)", (many,))
+    sql = "SELECT count(*) FROM (SELECT DISTINCT object FROM copy) t CROSS JOIN {} b ON b.object = t.object COLLATE length"
+    assert value(db, sql.format("zt_objects(?)"), many) == value(db, sql.format("copy")) == 10_000
+    plan = rows(db, "EXPLAIN QUERY PLAN " + sql.format("zt_objects(?)"), many)
+    assert not any("automatic index" in step for *_, step in plan if "VIRTUAL" in step)
+
+
 def test_texts_that_are_equal_in_some_way_are_found(db, save):
     """As numbers, without their case, without blanks behind them: also beyond the bytes that are hashed at once."""
     long = "Ab" * 150

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 import writer
-from support import EXTENSION, message, open_connection, prefix, rows, value
+from support import EXTENSION, message, open_connection, prefix, quoted, rows, value
 
 VERSION = sqlite3.sqlite_version_info
 IMAGE = writer.write({"w": writer.dense(struct.pack("<6f", 3, 1, -1, 2, 0.5, 7), [3, 2], "f32"),
@@ -206,6 +206,13 @@ def test_groups_come_in_the_order_asked_for(db, mixed, save, group, order):
         assert rows(db, sql.format("zt_objects(?)"), mixed) == rows(db, sql.format("copy"))
     sql = f"SELECT DISTINCT {group} FROM {{}} ORDER BY {order}"
     assert rows(db, sql.format("zt_objects(?)"), mixed) == rows(db, sql.format("copy"))
+
+
+@pytest.mark.parametrize("direction", ["", " DESC"])
+def test_positions_of_a_declared_source_come_in_order(db, mixed, direction):
+    db.execute(f"CREATE VIRTUAL TABLE temp.declared USING zt_elements({quoted(mixed)}, 'w')")
+    got = rows(db, f"SELECT position FROM declared WHERE position > 1 ORDER BY position{direction}")
+    assert got == sorted(rows(db, "SELECT position FROM declared WHERE position > 1"), reverse=bool(direction)) != []
 
 
 def test_paths_are_in_the_order_of_the_database_s_encoding(save, tmp_path):
