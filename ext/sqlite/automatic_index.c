@@ -77,7 +77,7 @@ static int automatic_count(const zt_automatic_index *a){
 static void automatic_take_columns(zt_cursor *c){
   zt_automatic_index *a = &c->automatic;
   uint8_t n = 0;
-  if( !zt_key_columns_read(a->text, c->scan.table, &a->columns) ) a->columns.n = 0;
+  a->columns = zt_key_columns_read(a->text, c->scan.table);
   a->known = true;
   a->late = automatic_late(c);
   a->kept = a->columns.covering & ~a->late;
@@ -293,7 +293,7 @@ static void automatic_give_up(zt_cursor *c){
 bool zt_automatic_filter(zt_cursor *c, sqlite3_value *image, int *rc){
   zt_automatic_index *a = &c->automatic;
   *rc = SQLITE_OK;
-  if( !a->text || !a->known || a->columns.n==0 ) return false;
+  if( !a->text || !a->known ) return false;
   if( !automatic_take_base(c) || a->refused ) return false;
   if( !a->rows ){
     if( !automatic_pays(c) ) return false;

@@ -25,7 +25,7 @@ typedef struct zt_automatic_index {
   const char *text;        /* idxStr of the plan, owned by SQLite; NULL: none */
   int plan;                /* ZT_PLAN_ bits of that plan */
   bool known;              /* The text has been parsed: */
-  zt_key_columns columns;  /* its columns; none if it is not a key */
+  zt_key_columns columns;  /* its columns */
   uint64_t kept, late;     /* Bit i: column i is materialized; is read from the file on demand */
   uint8_t place[64];       /* Index of a column among the materialized ones */
   bool narrows;            /* The object is in the key: a scan looks it up in each file */

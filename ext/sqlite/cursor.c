@@ -130,9 +130,7 @@ static uint64_t cursor_source_number(const zt_cursor *c){
   const zt_arguments *a = &c->arguments;
   const char *error = c->scan.error ? c->scan.error->message : NULL;
   if( a->source!=ZT_SOURCE_BLOB ) return XXH3_64bits(c->files.files.source, c->files.files.nSource);
-  if( a->blob && a->blob_size>0 ){
-    return XXH3_64bits(sqlite3_value_blob(a->blob), (size_t)a->blob_size);
-  }
+  if( a->blob ) return XXH3_64bits(sqlite3_value_blob(a->blob), (size_t)a->blob_size);
   if( c->scan.container ) return zt_container_number(c->scan.container);
   return error ? XXH3_64bits_withSeed(error, strlen(error), a->blob_size) : a->blob_size;
 }

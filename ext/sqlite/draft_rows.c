@@ -188,8 +188,7 @@ static int rows_read_shape(zt_text text, zt_row *out, zt_error *err){
   zt_json_level level;
   bool ok;
   zt_json_read_init(&json, "shape", (zt_span){ (const uint8_t*)text.z, text.n }, &unused);
-  ok = zt_json_read_next(&json, &value) && value.type==ZT_JSON_ARRAY
-    && zt_json_read_enter(&json, value.type, &level);
+  ok = zt_json_read_open(&json, ZT_JSON_ARRAY, &level);
   while( ok && zt_json_read_more(&json, &level) ){
     ok = out->rank<ZT_MAX_RANK && zt_json_read_next(&json, &value) && value.type==ZT_JSON_INTEGER
       && !(value.negative && value.n);

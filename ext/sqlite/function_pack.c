@@ -18,10 +18,9 @@
 
 /* The state of a group. All zeros at first. */
 typedef struct pack_group {
-  bool failed;                 /* The error is the result already */
   zt_budget budget;
   zt_draft_rows rows;          /* rows.sources is owned */
-  zt_draft *draft;             /* Owned; NULL: no row came yet */
+  zt_draft *draft;             /* Owned; NULL: no row came yet, or the last one failed */
   zt_supplies supplies;        /* Owned */
 } pack_group;
 
@@ -104,11 +103,9 @@ static void pack_step(sqlite3_context *ctx, int n, sqlite3_value **args){
     columns[ZT_ROW_SHAPE] = args[4];
   }
   err.path = "zt_pack";
-  if( !g->failed
-   && (pack_check(n, args, &err) || pack_begin(g, sqlite3_user_data(ctx), args[0], &err)
-    || pack_add(g, columns, &err)) ){
-    g->failed = true;
-    pack_clear(g);
+  if( pack_check(n, args, &err) || pack_begin(g, sqlite3_user_data(ctx), args[0], &err)
+   || pack_add(g, columns, &err) ){
+    pack_clear(g);   /* No row comes after a failure */
     zt_result_error(ctx, &err);
   }
 }
@@ -141,7 +138,7 @@ static void pack_end(sqlite3_context *ctx){
   zt_buffer out = { NULL, 0 };
   zt_error err = ZT_ERROR_NONE;
   if( !g ) return;
-  if( g->draft && !g->failed ){
+  if( g->draft ){
     err.path = "zt_pack";
     zt_connection_enter(connection);
     g->budget = zt_connection_budget(connection);

@@ -1,18 +1,11 @@
 /* The key of an automatic index. See key_columns.h. */
 #include "sqlite/key_columns.h"
 
+#include <assert.h>
+
 static const char *const key_collations[] = {
   [ZT_COLLATION_BINARY] = "BINARY", [ZT_COLLATION_NOCASE] = "NOCASE", [ZT_COLLATION_RTRIM] = "RTRIM"
 };
-
-/* The column with that name; -1: there is none. */
-static int key_find(const zt_table *table, const char *z, size_t n){
-  zt_text name;
-  for(int i=0; (name = zt_table_name(table, i)).z; i++){
-    if( name.n==n && memcmp(name.z, z, n)==0 ) return i;
-  }
-  return -1;
-}
 
 /* --- Choosing --- */
 
@@ -50,16 +43,14 @@ static bool key_is_constant(sqlite3_index_info *info, int i){
 bool zt_key_columns_take(zt_key_columns *keys, const zt_table *table, sqlite3_index_info *info,
                          int i){
   const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-  const char *collation;
   zt_key_column key = { .is = constraint->op==SQLITE_INDEX_CONSTRAINT_IS };
   if( !constraint->usable || (!key.is && constraint->op!=SQLITE_INDEX_CONSTRAINT_EQ) ) return false;
   key.column = zt_table_column(table, constraint->iColumn);
   if( key.column<0 || keys->n==ZT_KEY_COLUMNS ) return false;
   if( key_is_constant(info, i) || !key_is_equality(info, i) ) return false;
   for(int k=0; k<keys->n; k++) if( keys->a[k].column==key.column ) return false;
-  collation = sqlite3_vtab_collation(info, i);
-  for(size_t k=0; collation && k<sizeof(key_collations)/sizeof(*key_collations); k++){
-    if( sqlite3_stricmp(collation, key_collations[k]) ) continue;
+  for(size_t k=0; k<sizeof(key_collations)/sizeof(*key_collations); k++){
+    if( sqlite3_stricmp(sqlite3_vtab_collation(info, i), key_collations[k]) ) continue;
     key.collation = (zt_collation)k;
     keys->a[keys->n++] = key;
     return true;
@@ -69,17 +60,20 @@ bool zt_key_columns_take(zt_key_columns *keys, const zt_table *table, sqlite3_in
 
 /* --- As text --- */
 
+#define KEY_BEFORE "automatic index ("
+#define KEY_COVERING ") covering ("
+
 char *zt_key_columns_write(const zt_key_columns *keys, const zt_table *table){
   zt_text name;
   sqlite3_str *out = sqlite3_str_new(NULL);
-  const char *before = "automatic index (";
+  const char *before = KEY_BEFORE;
   for(int k=0; k<keys->n; k++, before = ", "){
     const zt_key_column *key = &keys->a[k];
     name = zt_table_name(table, key->column);
     sqlite3_str_appendf(out, "%s%.*s%s?", before, (int)name.n, name.z, key->is ? " IS " : "=");
     if( key->collation ) sqlite3_str_appendf(out, " %s", key_collations[key->collation]);
   }
-  before = ") covering (";
+  before = KEY_COVERING;
   for(int i=0; (name = zt_table_name(table, i)).z; i++){
     if( !(keys->covering>>i & 1) ) continue;
     sqlite3_str_appendf(out, "%s%.*s", before, (int)name.n, name.z);
@@ -97,30 +91,28 @@ static bool key_pass(const char **z, const char *text){
   return true;
 }
 
-/* Skip a column's name. -1: it is not one. */
+/* Skip a column's name. */
 static int key_pass_name(const char **z, const zt_table *table){
-  const size_t n = strcspn(*z, " =,)");
-  const int column = key_find(table, *z, n);
-  *z += n;
-  return column;
+  const zt_text name = { *z, strcspn(*z, " =,)") };
+  int i = 0;
+  for(; !zt_text_equal(zt_table_name(table, i), name); i++) assert( zt_table_name(table, i).z );
+  *z += name.n;
+  return i;
 }
 
-bool zt_key_columns_read(const char *z, const zt_table *table, zt_key_columns *out){
-  *out = (zt_key_columns){ 0 };
-  if( !key_pass(&z, "automatic index (") ) return false;
+zt_key_columns zt_key_columns_read(const char *z, const zt_table *table){
+  zt_key_columns keys = { .n = 0 };
+  z += strlen(KEY_BEFORE);
   do{
-    zt_key_column key = { .column = key_pass_name(&z, table) };
-    key.is = key_pass(&z, " IS ?");
-    if( key.column<0 || out->n==ZT_KEY_COLUMNS || (!key.is && !key_pass(&z, "=?")) ) return false;
-    if( key_pass(&z, " NOCASE") ) key.collation = ZT_COLLATION_NOCASE;
-    else if( key_pass(&z, " RTRIM") ) key.collation = ZT_COLLATION_RTRIM;
-    out->a[out->n++] = key;
+    zt_key_column *key = &keys.a[keys.n++];
+    key->column = key_pass_name(&z, table);
+    key->is = key_pass(&z, " IS ?");
+    if( !key->is ) z += strlen("=?");
+    if( key_pass(&z, " NOCASE") ) key->collation = ZT_COLLATION_NOCASE;
+    else if( key_pass(&z, " RTRIM") ) key->collation = ZT_COLLATION_RTRIM;
   }while( key_pass(&z, ", ") );
-  if( !key_pass(&z, ") covering (") ) return false;
-  do{
-    const int column = key_pass_name(&z, table);
-    if( column<0 ) return false;
-    out->covering |= 1ull<<column;
-  }while( key_pass(&z, ", ") );
-  return strcmp(z, ")")==0;
+  z += strlen(KEY_COVERING);
+  do keys.covering |= 1ull<<key_pass_name(&z, table);
+  while( key_pass(&z, ", ") );
+  return keys;
 }

@@ -37,9 +37,9 @@ uint64_t zt_key_columns_used(const zt_table *table, sqlite3_uint64 used);
 bool zt_key_columns_take(zt_key_columns *keys, const zt_table *table, sqlite3_index_info *info,
                          int i);
 
-/* The key as text, from sqlite3_malloc64(); NULL if out of memory. And back: false if the text is
-** not a key. */
+/* The key as text, from sqlite3_malloc64(); NULL if out of memory. And back: the text is that of a
+** key of this table. */
 char *zt_key_columns_write(const zt_key_columns *keys, const zt_table *table);
-bool zt_key_columns_read(const char *z, const zt_table *table, zt_key_columns *out);
+zt_key_columns zt_key_columns_read(const char *z, const zt_table *table);
 
 #endif

@@ -90,8 +90,7 @@ static bool plan_uses(const plan_planner *p, uint64_t mask){
 }
 
 static bool plan_is_binary(sqlite3_index_info *info, int i){
-  const char *collation = sqlite3_vtab_collation(info, i);
-  return collation && sqlite3_stricmp(collation, "BINARY")==0;
+  return sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY")==0;
 }
 
 /* Ask for all values of an IN at once, if the host can. A directory is then read once, not once per
@@ -519,7 +518,7 @@ static bool plan_is_adjacent(const plan_planner *p){
 
 /* True if rows can come in descending order. If only most objects allow it, others are sorted. */
 static bool plan_goes_backward(const zt_table *t, int order){
-  return t->backward || (t->mostly_backward && order==ZT_PLAN_ALONE);
+  return t->backward || order==ZT_PLAN_ALONE;
 }
 
 /* The bits for the wanted order; 0: rows do not come in it. Files come in the order of their paths,

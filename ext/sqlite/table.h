@@ -39,8 +39,8 @@ typedef struct zt_table {
   int iPath, iObject;          /* Columns; -1: none */
   int iPosition;               /* An integer column that queries may restrict to a range;
                                ** 0: none */
-  bool backward;               /* Rows can come in descending order of iPosition; */
-  bool mostly_backward;        /* rows of most objects can, others set scan->unordered */
+  bool backward;               /* Rows of every object can come in descending order of iPosition;
+                               ** else those of most can, and others set scan->unordered */
   uint64_t light;              /* ZT_ROWS_FILES: bit i: column i needs only the file's stat, no
                                ** container */
   uint64_t bytes;              /* Bit i: column i reads the file beyond its manifest */

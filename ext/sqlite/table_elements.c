@@ -221,7 +221,6 @@ const zt_table zt_table_elements = {
   .iPath = ELEMENTS_PATH,
   .iObject = -1,
   .iPosition = ELEMENTS_POSITION,
-  .mostly_backward = true,
   .bytes = 1u<<ELEMENTS_VALUE,
   .rows_read = true,
   .row_size = sizeof(elements_row),

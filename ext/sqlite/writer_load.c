@@ -7,6 +7,7 @@
 
 #include "container/value_cbor.h"
 #include "sqlite/attribute_value.h"
+#include "sqlite/value.h"
 
 #define LOAD_OBJECTS "SELECT object FROM zt_objects(?1)"
 #define LOAD_ATTRIBUTES "SELECT object, key, value, type, stored_type FROM zt_attributes(?1)"
@@ -117,8 +118,10 @@ static int load_rows(zt_writer *w, const char *sql, const int *to, load_walk *at
       row.column[to[i]] = sqlite3_value_dup(sqlite3_column_value(s, i));
       if( !row.column[to[i]] ) zt_fail_nomem(err);
     }
+    err->object = zt_value_text(row.column[ZT_ROW_NAME]);
     if( !err->rc && attributes ) load_keep_value(w, attributes, s, &loaded, err);
     if( !err->rc ) zt_writer_store(w, 0, 0, row.column, NULL, &loaded, &id, err);
+    err->object.z = NULL;
     for(int i=0; to[i]>=0; i++) sqlite3_value_free(row.column[to[i]]);
   }
   if( !err->rc && rc!=SQLITE_DONE ) zt_writer_fail_of(w->connection->db, rc, err);
@@ -181,7 +184,6 @@ int zt_writer_load(zt_writer *w, zt_error *err){
   if( !err->rc && (rc = zt_writer_rows_mark(w->stored, ZT_WRITER_LOADED))!=0 ){
     zt_writer_fail(w, rc, err);
   }
-  if( !err->rc ) err->object.z = NULL;   /* A value of a row */
   sqlite3_value_free(constants[0]);
   sqlite3_value_free(constants[1]);
   return err->rc;

@@ -299,6 +299,7 @@ static int writer_check(writer_storing *s, zt_error *err){
   if( !w->draft && !(w->draft = zt_draft_new(err)) ) return err->rc;
   if( zt_row_add(&w->rows, &s->row, w->draft, &w->supplies, &object, err)
    || zt_row_check(&w->rows, &s->row, w->draft, &w->supplies, object, err) ) return err->rc;
+  err->object = s->row.name;   /* The draft's goes if storing the row ends the transaction */
   return writer_describe(w->draft, object, &s->stored, &s->shape, err);
 }
 

@@ -300,6 +300,8 @@ static const oom_case cases[] = {
   { .sql = "SELECT path, size, error FROM zt_files('[\"" TREE "/sub\", \"" TREE "/none.zt\", \"" TREE "/*.zt\", \"" TREE "/a.zt\"]')" },
   { .sql = "SELECT path, object FROM zt_objects('[\"file:" TREE "/a.zt\", \"" TREE "/c\\u0075t.zt\"]', 'skip')" },
   { .sql = "SELECT path, error FROM zt_files('~/none/none.zt')" },
+  { .sql = "SELECT path, error FROM zt_files('[\"" TREE "/none.zt\", \"" TREE "/a.zt\"]') WHERE path IN ('" TREE "/a.zt', '" TREE "/none.zt', '" TREE "/sub/b.zt')" },
+  { .sql = "SELECT count(f.path) FROM json_each('[\"" TREE "/a.zt\", \"" TREE "/none.zt\"]') AS j CROSS JOIN zt_files((SELECT '[\"" TREE "/none.zt\", \"" TREE "/a.zt\"]')) AS f ON f.path = j.value" },
   { .sql = "SELECT path, error, error_kind FROM zt_files('[\"s3://b/none.zt\", \"" TREE "/a.zt\"]')" },
   { .sql = "SELECT path, error, error_kind FROM zt_files('s3://b/*.zt')" },
   { .sql = "SELECT path, severity, rule, message FROM zt_check('" NUMPY "npy/golden/ml_bf16.npy')" },

@@ -147,6 +147,20 @@ def test_the_same_answers_amid_the_values(web, remote):
         assert str(error).startswith(f"ztensor: {url}: ")
 
 
+def test_a_server_that_fails_amid_the_values_says_nothing_about_the_tensor(web, remote):
+    """Its fingerprint is then an error, and not NULL, as that of a tensor without values is."""
+    web.face.put(NAME, safetensors(count=300_000))
+    url = web.url(NAME)
+    web.when(lambda r: r.range != (0, 65535), Answer(503))
+    db = remote(web)
+    said = message(db, "SELECT fingerprint FROM zt_objects(?)", url)
+    assert said.startswith(f"ztensor: {url}: object 'w': ") and "503" in said
+    assert rows(db, "SELECT fingerprint_error FROM zt_objects(?)", url) == [(said,)]
+    assert rows(db, "SELECT object, fingerprint FROM zt_objects(?, 'skip')", url) == [("w", None)]
+    web.forget()
+    assert value(db, "SELECT fingerprint FROM zt_objects(?)", url).startswith("xxh3-128:")
+
+
 @pytest.mark.parametrize("chunked", [False, True])
 @pytest.mark.parametrize("body", [lambda r, data: data, lambda r, data: b"", lambda r, data: data[r.range[0]:r.range[1] + 1]], ids=["all", "none", "the range"])
 def test_a_server_that_forgets_ranges_amid_the_values(web, remote, body, chunked):

@@ -117,6 +117,21 @@ def test_a_missing_file_is_a_row_with_an_error(db, tmp_path):
     assert value(db, "SELECT count(*) FROM zt_files(?)", missing) == 1
 
 
+def test_a_lost_file_is_one_row_however_often_it_is_named(db, tree):
+    sources = [*tree.files, "none.zt"]
+    for sql, paths in [
+        ("SELECT path FROM zt_files(?) WHERE path IN (SELECT value FROM json_each(?))", sources * 2),
+        ("SELECT f.path FROM json_each(?2) CROSS JOIN zt_files(?1) f ON f.path = value", sources)
+    ]:
+        found = rows(db, f"{sql} ORDER BY 1", json.dumps(sources), json.dumps(paths))
+        assert [path for path, in found] == sorted(sources)
+
+
+def test_what_is_not_remote_has_no_entity_tag(db, save, sample):
+    for source in (sample, save("broken.zt", b"broken"), "none.zt", b"", open(sample, "rb").read()):
+        assert rows(db, "SELECT etag FROM zt_files(?)", source) == [(None, )]
+
+
 def test_a_join_survives_a_lost_file(db, sample, tmp_path):
     missing = str(tmp_path / "none.zt")
     db.execute("CREATE TABLE runs(id, artifact)")
@@ -170,6 +185,9 @@ def test_arguments_may_be_given_by_name(db, tree, save, arguments):
                                               ("zt_rows", "'x', 'w', dtype=f31"),
                                               ("zt_elements", "'x', 'w', on_error=maybe"),
                                               ("zt_objects", "on_error="),
+                                              ("zt_objects", "'x', on_errar=skip"),
+                                              ("zt_objects", "source='x', skip"),
+                                              ("zt_rows", "object='w', object='v'"),
                                               ("zt_objects", "'x', attributes='{}'")])
 def test_an_unknown_name_or_value_is_an_error_when_the_table_is_made(db, table, arguments):
     text = message(db, f"CREATE VIRTUAL TABLE temp.m USING {table}({arguments})")
@@ -189,6 +207,14 @@ def test_every_table_takes_its_own_names(db, sample, table, arguments, count):
     db.execute(f"CREATE VIRTUAL TABLE temp.m USING {table}({arguments.format(quoted(sample))})")
     assert value(db, "SELECT count(*) FROM m") == count
     assert rows(db, "SELECT DISTINCT source FROM m") == [(sample, )]
+
+
+@pytest.mark.parametrize("argument, source", [("source\t=\r\n\f'a.zt' ", "a.zt"), ("'it''s'", "it's"),
+                                              ('"""a"""', '"a"'), ("'a' 'b'", "a' 'b"),
+                                              ("'a' b", "'a' b"), ("|a", "|a")])
+def test_an_argument_as_sqlite_hands_it_over(db, argument, source):
+    db.execute(f"CREATE VIRTUAL TABLE temp.m USING zt_files({argument})")
+    assert rows(db, "SELECT source FROM m") == [(source, )]
 
 
 def test_a_source_with_an_equals_sign_is_a_source(db, save):
@@ -263,6 +289,26 @@ def test_unreadable_files_are_skipped_if_one_asks_for_it(db, doubtful, table, ar
     without = arguments.replace("'skip'", "'abort'")
     error = failure_later(db, f"SELECT * FROM {table}(?, {without})", doubtful.path)
     assert str(error).startswith(prefix(doubtful.path + "/a0.zt"))
+
+
+def test_a_source_that_names_nothing_is_skipped(db):
+    elsewhere = "file://elsewhere/x.zt"
+    said = f"ztensor: {elsewhere}: a file: URI with a host other than localhost"
+    assert message(db, "SELECT * FROM zt_objects(?)", elsewhere) == said
+    assert rows(db, "SELECT * FROM zt_objects(?, 'skip')", elsewhere) == []
+    assert rows(db, "SELECT path, error FROM zt_files(?)", elsewhere) == [(elsewhere, said)]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_source_of_several_that_names_nothing_ends_the_query(db, sample, first):
+    sources = ["none.zt", sample][::1 if first else -1]
+    text = str(failure(db, "SELECT count(*) FROM zt_objects WHERE source IN (?, ?)", *sources))
+    assert text == "ztensor: none.zt: cannot open: No such file or directory"
+    assert rows(db, "SELECT count(*) FROM zt_objects WHERE source IN (SELECT ? WHERE 0)",
+                sample) == [(0, )]
+    if sqlite3.sqlite_version_info >= (3, 38):
+        assert rows(db, "SELECT path FROM zt_objects WHERE source = ? AND on_error IN (SELECT 1 WHERE 0)",
+                    sample) == []
 
 
 @pytest.mark.parametrize("table, arguments, each", SKIPPING)

@@ -313,9 +313,10 @@ def test_the_same_cursor_is_asked_for_other_arguments_in_between(db, save):
 
 
 def test_a_floating_point_value_and_the_text_that_it_is_shown_as_are_found(db, save):
-    numbers = [0.1 + 0.2, 1 / 3, 1e300 / 7, 5e-324, 123456789.123456789, 1e15, 1e16 + 2, 2.5, float("inf"), 7]
+    numbers = [0.1 + 0.2, 1 / 3, 1e300 / 7, 5e-324, 123456789.123456789, 1e15, 1e16 + 2, 2.5, float("inf"), 7, float("-inf"), -1e15, 2e15 + 1,
+               999999999999999, -999999999999999, 999999999999999.9]
     names = [value(db, "SELECT ? || ''", n) for n in numbers]
-    path = save("w.zt", writer.write({"w": writer.dense(struct.pack("<10d", *numbers), [10], "f64"),
+    path = save("w.zt", writer.write({"w": writer.dense(struct.pack(f"<{len(numbers)}d", *numbers), [len(numbers)], "f64"),
                                       **{name: writer.dense(b"\1", [1]) for name in names}}))
     db.execute("CREATE TABLE elements(position INTEGER, value)")
     db.execute("INSERT INTO elements SELECT position, value FROM zt_elements(?, 'w')", (path,))
@@ -328,4 +329,32 @@ def test_a_floating_point_value_and_the_text_that_it_is_shown_as_are_found(db, s
         column = "value" if table == "elements" else "object"
         sql = f"SELECT k, b.{column} FROM t CROSS JOIN {{}} b ON b.{column} = +v"
         got = rows(db, sql.format(of), path)
-        assert got == rows(db, sql.format(table)) and len(got) == 200
+        assert got == rows(db, sql.format(table)) and len(got) == 20 * len(numbers)
+
+
+def test_a_collation_of_the_host_s_own_has_no_index(db, many):
+    """Nothing is known of the texts that it calls equal: here, those of one length."""
+    db.create_collation("length", lambda a, b: len(a) - len(b))
+    db.execute("CREATE TABLE copy AS SELECT path, object FROM zt_objects(?)", (many,))
+    sql = "SELECT count(*) FROM (SELECT DISTINCT object FROM copy) t CROSS JOIN {} b ON b.object = t.object COLLATE length"
+    assert value(db, sql.format("zt_objects(?)"), many) == value(db, sql.format("copy")) == 10_000
+    plan = rows(db, "EXPLAIN QUERY PLAN " + sql.format("zt_objects(?)"), many)
+    assert not any("automatic index" in step for *_, step in plan if "VIRTUAL" in step)
+
+
+def test_texts_that_are_equal_in_some_way_are_found(db, save):
+    """As numbers, without their case, without blanks behind them: also beyond the bytes that are hashed at once."""
+    long = "Ab" * 150
+    pairs = [("1000", "1e3"), ("+7", "7"), (" 8", "8"), (".5", "0.5"), ("\t9", "9"), ("\0", "\0"), (long, long.upper()), (long + "c", long.lower() + "C"),
+             ("x  ", "x"), ("\0001", "\0001"), (-2**53 - 1, -2**53 - 1), (10**15, 1e15), (2**62, str(2**62)), (-10**15 + 1, -1e15 + 1)]
+    path = save("a.zt", writer.write({"w": writer.dense(b"1")}, attributes={str(i): a for i, (a, _) in enumerate(pairs)}))
+    db.execute("CREATE TABLE attributes(key, value)")
+    db.execute("INSERT INTO attributes SELECT key, value FROM zt_attributes(?)", (path,))
+    db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, v, n NUMERIC, t TEXT)")
+    for i in range(20):
+        db.executemany("INSERT INTO t(v, n, t) VALUES (?1, ?1, ?1)", [(v,) for pair in pairs for v in pair])
+    for compared in ("b.value = {}", "b.value = {} COLLATE NOCASE", "b.value = {} COLLATE RTRIM", "b.value IS {}"):
+        for column in "vnt":
+            sql = f"SELECT k, b.key FROM t CROSS JOIN {{}} b ON {compared.format(column)} ORDER BY k, b.key"
+            got = rows(db, sql.format("zt_attributes(?)"), path)
+            assert got == rows(db, sql.format("attributes")) and len(got) >= 20 * len(pairs) // 2

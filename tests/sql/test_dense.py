@@ -98,6 +98,11 @@ def test_a_negative_or_fractional_slice_is_an_error(db, first, count):
     assert message(db, f"SELECT zt_dense(?, 'w', NULL, {first}, {count})", KINDS["raw"]).startswith("ztensor: ")
 
 
+@pytest.mark.parametrize("dtype, shown", [("'f33'", "f33"), ("x'663332'", "a BLOB"), ("32", "32")])
+def test_a_dtype_that_is_none_is_an_error(db, dtype, shown):
+    assert message(db, f"SELECT zt_dense(?, 'w', {dtype})", KINDS["raw"]).startswith(f"ztensor: dtype '{shown}' is not known: there are f64, f32, ")
+
+
 @pytest.mark.parametrize("first", ["-1", "0.5", "'x'", "x'31'"])
 def test_a_first_alone_must_be_an_index_too(db, first):
     assert message(db, f"SELECT zt_dense(?, 'w', NULL, {first})", KINDS["raw"]).startswith("ztensor: zt_dense: first must be ")

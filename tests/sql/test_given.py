@@ -39,3 +39,12 @@ def test_it_is_there_without_files_and_in_stored_views(connect):
     assert rows(db, "SELECT twice FROM twice WHERE n = 21") == [(42,)]
     assert message(db, "SELECT twice FROM twice") == "ztensor: twice needs a number"
     assert "may not be modified" in message(db, "DELETE FROM zt_given")
+
+
+def test_a_row_has_a_number(db):
+    assert rows(db, "SELECT rowid, value FROM zt_given('words') WHERE value IN ('a', 'b') ORDER BY value") == [(1, "a"), (1, "b")]
+
+
+def test_words_that_are_null_are_none(db):
+    assert message(db, "SELECT * FROM zt_given(NULL)").startswith("ztensor: zt_given needs a value: ")
+    assert rows(db, "SELECT value, usage FROM zt_given WHERE value = 'a'") == [("a", None)]

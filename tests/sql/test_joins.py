@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 
 import writer
-from support import SOURCE_TABLES, failure, rows, value
+from support import SOURCE_TABLES, failure, quoted, rows, value
 
 NAMES = ["0", "00", "0.0", "-0", "1", "1e3", "1000", "a"]
 # SQLite hands over all values of an IN in one call. Before, it compared each again as if it came
@@ -365,11 +365,15 @@ def test_a_condition_on_the_left_of_a_left_join_loses_no_row_of_it(db, tree, tab
     db.execute("INSERT INTO t VALUES (1), (2)")
     db.execute("CREATE TABLE copy(path TEXT)")
     db.execute(f"INSERT INTO copy SELECT path FROM {table}(?)", (tree.path, ))
-    for join in ("a LEFT JOIN t", "a LEFT JOIN t ON 1 LEFT JOIN t t2"):
-        sql = f"SELECT a.path, x FROM {{}} {join} ON a.path {operator} '{pattern}'".replace(
-            "x FROM", "t.x FROM")
-        assert sorted(rows(db, sql.format(f"{table}(?)"), tree.path),
-                      key=repr) == sorted(rows(db, sql.format("copy")), key=repr)
+    db.execute(f"CREATE VIRTUAL TABLE temp.named USING {table}({quoted(tree.path)})")
+    joins = ["{} a LEFT JOIN t", "{} a LEFT JOIN t ON 1 LEFT JOIN t t2",
+             "{} a left/* ' */outer\njoin t", "{} a LEFT -- it's\n JOIN t"]
+    if sqlite3.sqlite_version_info >= (3, 39):
+        joins += ["{} a FULL JOIN t", "{} a FULL OUTER JOIN t", "t RIGHT JOIN {} a"]
+    for join in joins:
+        sql = f"SELECT a.path, t.x FROM {join} ON a.path {operator} '{pattern}'"
+        assert sorted(rows(db, sql.format("named")), key=repr) == sorted(
+            rows(db, sql.format("copy")), key=repr)
 
 
 @pytest.mark.parametrize("operator, pattern", [("LIKE", "LAYER1.W%"), ("GLOB", "*.bias")])

@@ -1,12 +1,13 @@
 """Rows in the order that a query asks for: of rowids, and of positions where it is not known before the query runs
 how many files there are."""
+import os
 import sqlite3
 import struct
 
 import pytest
 
 import writer
-from support import message, prefix, rows, value
+from support import EXTENSION, message, open_connection, prefix, quoted, rows, value
 
 VERSION = sqlite3.sqlite_version_info
 IMAGE = writer.write({"w": writer.dense(struct.pack("<6f", 3, 1, -1, 2, 0.5, 7), [3, 2], "f32"),
@@ -61,6 +62,13 @@ def test_the_rowid_of_a_large_blob_does_not_depend_on_what_else_is_asked_for(db,
     file = writer.write({"w": writer.dense(b"\1\2", [2])}, gap=70000)
     rowid = value(db, "SELECT rowid FROM zt_stats(?) WHERE max = 2", file)
     assert [row[0] for row in rows(db, f"SELECT {columns} FROM zt_stats(?)", file)] == [rowid]
+
+
+@pytest.mark.parametrize("image", [b"", b"no tensor file"])
+def test_the_rowid_of_a_blob_that_is_no_file_does_not_depend_on_what_else_is_asked_for(db, image):
+    rowid = value(db, "SELECT rowid FROM zt_files(?)", image)
+    for columns in ("rowid, size", "rowid, error", "rowid, *"):
+        assert [row[0] for row in rows(db, f"SELECT {columns} FROM zt_files(?)", image)] == [rowid]
 
 
 # ------------------------------------------------------------------------------- positions of several files
@@ -198,3 +206,29 @@ def test_groups_come_in_the_order_asked_for(db, mixed, save, group, order):
         assert rows(db, sql.format("zt_objects(?)"), mixed) == rows(db, sql.format("copy"))
     sql = f"SELECT DISTINCT {group} FROM {{}} ORDER BY {order}"
     assert rows(db, sql.format("zt_objects(?)"), mixed) == rows(db, sql.format("copy"))
+
+
+@pytest.mark.parametrize("direction", ["", " DESC"])
+def test_positions_of_a_declared_source_come_in_order(db, mixed, direction):
+    db.execute(f"CREATE VIRTUAL TABLE temp.declared USING zt_elements({quoted(mixed)}, 'w')")
+    got = rows(db, f"SELECT position FROM declared WHERE position > 1 ORDER BY position{direction}")
+    assert got == sorted(rows(db, "SELECT position FROM declared WHERE position > 1"), reverse=bool(direction)) != []
+
+
+def test_paths_are_in_the_order_of_the_database_s_encoding(save, tmp_path):
+    """SQLite compares the bytes of UTF-16 in such a database."""
+    for name in ("z", "A", "\uff5e", "\U0001f600"):
+        save(f"{name}.zt", writer.sample())
+    db = open_connection(load=False)
+    db.execute("PRAGMA encoding = 'UTF-16le'")
+    db.execute("CREATE TABLE first(a)")
+    db.load_extension(EXTENSION)
+    names = [os.path.basename(path)[:-3] for path, in rows(db, "SELECT path FROM zt_files(?) ORDER BY path", str(tmp_path))]
+    db.close()
+    assert names == sorted(names, key=lambda name: name.encode("utf-16-le")) != sorted(names)
+
+
+def test_positions_of_several_files_come_backward_in_each(db, mixed):
+    forward = rows(db, "SELECT path, position FROM zt_elements(?, 'w')", mixed)
+    assert rows(db, "SELECT path, position FROM zt_elements(?, 'w') ORDER BY path, position DESC", mixed) == sorted(
+        sorted(forward, key=lambda row: row[1], reverse=True), key=lambda row: row[0])

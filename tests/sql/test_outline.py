@@ -186,8 +186,24 @@ def test_absolute_refuses_what_is_no_path(db):
             db.execute("SELECT zt_absolute(?)", (value,)).fetchall()
 
 
+def test_the_endpoint_of_a_source(db, monkeypatch):
+    for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "HF_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    sources = ("https://Host:8443/x.zt", "http://host:80/x.zt", "s3://bucket/x.zt", "hf://org/model/x.zt", "x.zt", "file:///x.zt", b"x", None)
+    assert [rows(db, "SELECT zt_endpoint(?)", source)[0][0] for source in sources] == [
+        "host:8443", "host", "s3.amazonaws.com", "huggingface.co", None, None, None, None]
+    with pytest.raises(sqlite3.OperationalError, match=r"^ztensor: the source must be a path \(TEXT\) or a tensor file \(BLOB\), not a number$"):
+        db.execute("SELECT zt_endpoint(7)").fetchall()
+
+
 def test_host(db):
     assert rows(db, "SELECT zt_host()") == [(socket.gethostname(),)]
+    assert rows(db, "SELECT zt_host('box'), zt_host()") == [("box", "box")]
+    for name in ("", "a\0b", 7, b"box"):
+        with pytest.raises(sqlite3.OperationalError, match="^ztensor: a host's name is a text that is not empty$"):
+            db.execute("SELECT zt_host(?)", (name,)).fetchall()
+    assert rows(db, "SELECT zt_host()") == [("box",)]
+    assert rows(db, "SELECT zt_host(NULL), zt_host()") == [(socket.gethostname(),) * 2]
 
 
 def test_nothing_is_told_of_the_machine_where_no_files_are_opened():

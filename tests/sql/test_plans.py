@@ -10,7 +10,7 @@ import struct
 import pytest
 
 import writer
-from support import rows
+from support import message, rows
 
 VERSION = sqlite3.sqlite_version_info
 LIMITS = VERSION >= (3, 38
@@ -135,6 +135,48 @@ def test_limits_choose_the_rows_of_an_ordinary_table(db, sql):
     db.execute("INSERT INTO copy SELECT path, position, coords, value FROM zt_elements(?, 'w')",
                (image, ))
     assert rows(db, sql.format("zt_elements(?, 'w')"), image) == rows(db, sql.format("copy"))
+
+
+@pytest.fixture
+def long(tmp_path):
+    """A SELECT of the positions of 150,000 elements."""
+    path = writer.sparse_file(tmp_path / "long.zt", [150_000], "u8", 150_000, b"\1\2")
+    return f"SELECT position FROM zt_elements('{path}', 'w')"
+
+
+@pytest.mark.parametrize("compound", [
+    "{0} UNION ALL {0}", "{0} union/* ' */all {0}", "-- it's both\n{0} UNION ALL {0}",
+    "SELECT * FROM twice", "WITH c AS (SELECT '[]' AS [a 'b], * FROM twice) SELECT position FROM c"
+])
+def test_an_offset_of_a_compound_is_right_or_refused(db, long, compound):
+    """SQLite before 3.46 hands it to each side, so that rows would be missing."""
+    if "twice" in compound:
+        db.execute(f"CREATE TEMP VIEW twice AS {long} UNION ALL {long}")
+    sql = compound.format(long)
+    if LIMITS and VERSION < (3, 46):
+        assert message(db, f"{sql} LIMIT 2 OFFSET 150001") == (
+            f"ztensor: SQLite {sqlite3.sqlite_version} hands the OFFSET of a compound SELECT to"
+            " each side: write OFFSET 0+150001")
+        sql += " LIMIT 2 OFFSET 0+150001"
+    else:
+        sql += " LIMIT 2 OFFSET 150001"
+    assert rows(db, sql) == [(1, ), (2, )]
+
+
+@pytest.mark.parametrize("kind, expected", [("EXCEPT", [140000]), ("INTERSECT", [140001])])
+def test_an_offset_beside_another_compound_is_right_or_refused(db, long, kind, expected):
+    sql = f"SELECT * FROM ({long} LIMIT 2 OFFSET 140000) {kind} SELECT 140001"
+    if LIMITS and VERSION < (3, 46):
+        assert "write OFFSET 0+140000" in message(db, sql)
+        sql = sql.replace("OFFSET ", "OFFSET 0+")
+    assert rows(db, sql) == [(n, ) for n in expected]
+
+
+def test_words_in_quotes_and_comments_make_no_compound(db, long):
+    sql = long.replace("position", """position, 'it''s a union', 1 AS "union", 2 AS [union], 3 AS `union`,
+                       4 AS union$, 5 AS union\xe9 /* union */""")
+    got = rows(db, f"{sql} -- union\n LIMIT 1 OFFSET 140000 /* a union")
+    assert got == [(140000, "it's a union", 1, 2, 3, 4, 5)]
 
 
 def test_limits_go_over_files(db, tree):

@@ -2,6 +2,7 @@
 import os
 import re
 import sqlite3
+import struct
 import time
 
 import pytest
@@ -353,3 +354,25 @@ def test_a_number_is_compared_as_sqlite_does(db, save):
     # A host that asks for the values of an IN one by one compares them again as if they came from no column.
     assert rows(db, "SELECT object FROM zt_objects(?) WHERE object IN (SELECT i FROM layers) ORDER BY 1", path) == [
         *([("00",), ("01",)] if IN_AT_ONCE else []), ("2",)]
+
+
+# --------------------------------------------------------------------------------- many and long names
+
+
+@pytest.fixture
+def names(save):
+    """The path of a file of 70,000 empty tensors, some of which have long names or letters beyond ASCII."""
+    odd = ["n" * 1023, "n" * 1024 + "x", "n" * 1023 + "x", "\xe9.weight", "N1"]
+    tensor = '{"dtype":"U8","shape":[0],"data_offsets":[0,0]}'
+    header = "{" + ",".join(f'"{name}":{tensor}' for name in [*odd, *(f"t{i:05}" for i in range(70_000 - len(odd)))]) + "}"
+    return save("names.safetensors", struct.pack("<Q", len(header.encode())) + header.encode())
+
+
+@pytest.mark.parametrize("condition, count", [
+    ("object LIKE 'N%'", 4), ("object GLOB 'n*x'", 2), ("object LIKE '\xe9%'", 1), ("object GLOB 't6999*'", 5), ("object LIKE 'none%'", 0),
+    ("object IN (WITH RECURSIVE c(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM c WHERE i < 2999) SELECT printf('t%05d', 69000 + i % 1500) FROM c)", 995)])
+def test_names_among_many(db, names, condition, count):
+    sql = f"SELECT object FROM {{}} WHERE {condition}"
+    db.execute("CREATE TABLE copy AS SELECT object FROM zt_objects(?)", (names,))
+    found = rows(db, sql.format("zt_objects(?)"), names)
+    assert found == rows(db, sql.format("copy")) and len(found) == count

@@ -93,6 +93,15 @@ def test_rows_of_empty_tensors(db, shape, expected):
     assert rows(db, "SELECT row, vector FROM zt_rows(?, 'w')", file) == expected
 
 
+def test_a_dtype_that_is_none_is_an_error(db):
+    assert message(db, "SELECT row FROM zt_rows(?, 'w', 'f33')", KINDS["f32"]).startswith("ztensor: dtype 'f33' is not known: there are f64, f32, ")
+
+
+def test_a_tensor_without_a_shape_has_no_rows_even_to_count(db):
+    nested = corpus.FORMATS / "pytorch" / "golden" / "torch_2.7" / "nested_tensor.pt"
+    assert message(db, "SELECT count(*) FROM zt_rows(?, 'nt')", str(nested)) == place(nested, "nt") + "its rows have shapes of their own"
+
+
 def test_a_tensor_of_rank_0_has_no_rows_to_give(db):
     file = writer.write({"s": writer.dense(struct.pack("<f", 1), [], "f32")})
     assert message(db, "SELECT * FROM zt_rows(?, 's')", file).startswith(place(file, "s"))

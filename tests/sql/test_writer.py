@@ -136,6 +136,15 @@ def test_it_is_for_temp_alone(db):
             1, "ztensor: zt_writer is for temp alone: CREATE VIRTUAL TABLE temp.x ...")
 
 
+def test_a_table_that_has_the_name_of_its_rows(db):
+    db.execute("CREATE TABLE temp.out_rows(a)")
+    assert refusal(db, "CREATE VIRTUAL TABLE temp.out USING zt_writer('m.zt')") == (1, 'table "out_rows" already exists')
+    db.execute("DROP TABLE temp.out_rows")
+    declare(db, "m.zt")
+    put(db, "a")
+    assert names(db, "m.zt") == ["a"]
+
+
 def test_a_schema_that_brings_one_along():
     """Whoever opens a database file does not thereby write a file."""
     made = sqlite3.connect("evil.db")

@@ -1,12 +1,14 @@
 """zt_writer: rows that cannot be, and tensors by reference, sparse and of ggml."""
 import os
+import sqlite3
 import struct
 
 import pytest
 
 import support
+import writer
 from support import rows, value
-from writing import ENTRY, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
+from writing import CONSTRAINT, ENTRY, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
 
 
 pytestmark = pytest.mark.usefixtures("inside")
@@ -63,7 +65,13 @@ def db(connect, inside):
       for column, word in (("dtype", "u8"), ("format", "dense"), ("component", "data"), ("encoding", "zstd"), ("digest", "xxh3"))),
     *(({"key": "k", "value": 1, column: "text\0"}, f"a.zt: {column} has U+0000 in it") for column in ("type", "stored_type")),
     ({"key": "k\n\0", "value": 1}, "a.zt: ztensor-2 names cannot hold U+0000; rename the attribute 'k\\n'"),
-    ({"key": b"k", "value": 1}, "key must be TEXT")])
+    ({"key": b"k", "value": 1}, "key must be TEXT"), ({"key": "k", "value": 1, "stored_type": b"u8"}, "a.zt: stored_type must be TEXT"),
+    *(({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", column: b"text"}, f"object 'a': {column} must be TEXT")
+      for column in ("shape", "format", "component", "encoding", "digest")),
+    *(({"name": "a", "source": "src.zt", column: b"text"}, f"object 'a': {column} must be TEXT") for column in ("object", "shape", "format")),
+    ({"name": "a", "source": "src.zt", "shape": "[4"}, "object 'a': shape must be a JSON array of at most 64 integers from 0 on"),
+    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1, x]"}, "object 'a': shape must be a JSON array of at most 64 integers from 0 on"),
+    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", "level": "3"}, "object 'a': level must be an integer")])
 def test_rows_that_cannot_be(db, columns, message):
     declare(db, "src.zt", name="src")
     put(db, "a", table="src")
@@ -123,6 +131,34 @@ def test_references(db):
     assert tensors(db, "out.zt") == {"a": ("f32", "[2]", f32(1, 2)), "half": ("f16", "[2]", struct.pack("<2e", 1, 2))}
     assert attributes(db, "out.zt") == [("a", "k", 2, "integer"), ("a", "l", "x", "text"), ("half", "k", 1, "integer"),
                                         ("half", "l", "x", "text")]
+
+
+def test_sources_that_are_named_again(db, save):
+    """Each is opened or copied once, and none is taken for another."""
+    for name, data in (("x", b"1234"), ("y", b"5678"), ("z", b"56789")):
+        save(name + ".zt", writer.write({"a": writer.dense(data)}))
+    x, z = (open(path, "rb").read() for path in ("x.zt", "z.zt"))
+    declare(db, "out.zt")
+    db.execute("BEGIN")
+    sources = ["x.zt", "y.zt", "x.zt", x, z, x, "z.zt"]
+    for i, source in enumerate(sources):
+        db.execute("INSERT INTO out(name, source, object) VALUES(?, ?, 'a')", (str(i), source))
+    assert [source for source, in rows(db, "SELECT source FROM out")] == sources
+    db.execute("UPDATE out SET source = 'y.zt', shape = shape, dtype = dtype WHERE name = '0'")
+    other = refusal(db, "UPDATE out SET source = 'z.zt', shape = shape, dtype = dtype WHERE name = '0'")
+    assert other == (1, "ztensor: out.zt: object '0': its source has another shape: shape is NULL, which keeps that, or the same")
+    db.execute("COMMIT")
+    assert [data for _, _, data in tensors(db, "out.zt").values()] == [b"5678", b"5678", b"1234", b"1234", b"56789", b"1234", b"56789"]
+
+
+def test_data_longer_than_a_result_may_be(db):
+    declare(db, "a.zt")
+    db.execute("BEGIN")
+    put(db, "a", bytes(20_000))
+    limit = db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 10_000)
+    assert refusal(db, "SELECT data FROM out") == (sqlite3.SQLITE_TOOBIG, "string or blob too big")
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limit)
+    assert value(db, "SELECT data FROM out") == bytes(20_000)
 
 
 def test_the_target_as_its_own_source(db):
@@ -198,6 +234,28 @@ def test_a_sparse_tensor_without_a_component(db):
     assert listing(".") == []
 
 
+def test_what_has_the_name_of_another(db):
+    """A component joins those of its format and shape. Only a whole tensor replaces a whole tensor."""
+    component = "INSERT{0} INTO out(name, data, dtype, shape, format, component) VALUES('{1}', ?, 'u64', '{2}', '{3}', '{4}')"
+    declare(db, "src.zt", name="src")
+    put(db, "t", table="src")
+    declare(db, "a.zt")
+    db.execute("BEGIN")
+    db.execute(component.format("", "s", "[2,3]", "sparse_csr", "values"), (bytes(16),))
+    for shape, layout, role in (("[2,4]", "sparse_csr", "indices"), ("[6]", "sparse_coo", "coords"), ("[2,3]", "sparse_coo", "coords")):
+        data = bytes(32 if (shape, role) == ("[2,3]", "coords") else 16)
+        assert refusal(db, component.format("", "s", shape, layout, role), data) == (
+            1, "ztensor: a.zt: object 's': its components differ in format or shape")
+    db.execute("INSERT INTO out(name, source) VALUES('t', 'src.zt')")
+    tensor = "INSERT{0} INTO out(name, source, object) VALUES('{1}', 'src.zt', 't')"
+    for sql, *arguments in [(tensor.format("", "t"),), (tensor.format("", "s"),), (tensor.format(" OR REPLACE", "s"),),
+                            *((component.format(how, "t", "[2,3]", "sparse_csr", "values"), bytes(16)) for how in ("", " OR REPLACE"))]:
+        name = "t" if "'t'," in sql else "s"
+        assert refusal(db, sql, *arguments) == (CONSTRAINT, f"ztensor: a.zt: object '{name}': there is an object of this name")
+    db.execute(tensor.format(" OR REPLACE", "t"))
+    assert rows(db, "SELECT name, shape, component, source FROM out") == [("s", "[2,3]", "values", None), ("t", "[4]", None, "src.zt")]
+
+
 GGUF = support.ROOT / "tests" / "formats" / "gguf" / "golden"
 
 
@@ -219,6 +277,21 @@ def test_ggml_blocks_need_a_dtype_elsewhere(db, target, arguments):
     db.execute("INSERT INTO out(name, source, dtype) SELECT object, path, 'f32' FROM zt_objects(?)", (source,))
     assert rows(db, "SELECT dtype, format FROM zt_objects(?) WHERE object = 'blk.0.q2_k'", target) == [("f32", "dense")]
     assert value(db, "SELECT zt_dense(?, 'blk.0.q2_k') = zt_dense(?, 'blk.0.q2_k')", source, target) == 1
+
+
+FORMATS = support.ROOT / "tests" / "formats"
+
+
+@pytest.mark.parametrize("path, object, format, message", [
+    ("ztensor/golden/v1.2/hand_unknown_type.zt", "type", None, "component 'data': type 'f6_e3m2' is not known"),
+    ("hdf5/golden/tree.h5", "compound", None, "it has no values: its elements are records of several fields"),
+    ("ztensor/hostile/2-L4-without-data-blob-4096-16-dtype-u32.zt", "x", None, "zt.quant_group/1 needs a component 'data'"),
+    ("ztensor/hostile/2-L4-without-data-blob-4096-16-dtype-u32.zt", "x", "zt.quant_group/1",
+     "its format 'zt.quant_group/1' has types of its own: dtype is NULL, or format is 'dense'")])
+def test_a_dtype_for_a_tensor_without_known_values(db, path, object, format, message):
+    declare(db, "a.zt")
+    code, text = refusal(db, "INSERT INTO out(name, source, object, dtype, format) VALUES('a', ?, ?, 'u8', ?)", str(FORMATS / path), object, format)
+    assert code == 1 and text.endswith(f": {message}")
 
 
 def test_typed_attributes(db):

@@ -123,7 +123,7 @@ def test_an_update_keeps_all_else(db, path):
         except sqlite3.Error as failed:
             assert load(name) == file
             assert path.parent.name == "hostile" or MISMATCH in str(failed), str(failed)
-            assert ": object '" in str(failed), str(failed)
+            assert ": object '" in str(failed) or str(failed).startswith(f"ztensor: {name}: the key '"), str(failed)
             db.execute("DROP TABLE u")
             continue
         db.execute("DROP TABLE u")
@@ -407,9 +407,35 @@ def test_a_shape_that_the_indices_do_not_allow(csr, shape, message):
     assert value(csr, "SELECT shape FROM zt_objects('s.zt')") == "[2,3]"
 
 
-def test_components_with_several_shapes(csr):
-    csr.execute("UPDATE out SET shape = '[2,4]' WHERE component = 'values'")
+@pytest.mark.parametrize("key, shown", [(1, "1"), (writer.tag(5, "k"), '"k"')])
+def test_keys_that_are_no_text(db, key, shown):
+    """A writer has no row for such an attribute."""
+    tensors = {"a": {}, "odd": {"attributes": writer.Pairs([(key, "x")])}, "z": {}}
+    save("odd.zt", writer.write({name: {**writer.dense(b"1"), **fields} for name, fields in tensors.items()}))
+    declare(db, "odd.zt", "mode='update'", name="u")
+    for sql in ("SELECT * FROM u", "UPDATE u SET digest = 'none' WHERE name = 'z'"):
+        assert refusal(db, sql) == (1, f"ztensor: odd.zt: object 'odd': the key '{shown}' of an attribute is not text: the file cannot be updated")
+    save("file.zt", writer.write({"a": writer.dense(b"1")}, attributes=writer.Pairs([(key, "x")])))
+    declare(db, "file.zt", "mode='update'", name="f")
+    assert refusal(db, "SELECT * FROM f") == (1, f"ztensor: file.zt: the key '{shown}' of an attribute is not text: the file cannot be updated")
+    declare(db, "new.zt")
+    assert refusal(db, "INSERT INTO out(name, source) SELECT object, path FROM zt_objects('odd.zt') ORDER BY object") == (
+        1, "ztensor: new.zt: object 'odd': a key of its attributes is not text")
+
+
+@pytest.mark.parametrize("change", ["shape = '[2,4]'", "format = 'sparse_coo'"])
+def test_components_with_several_shapes(csr, change):
+    csr.execute(f"UPDATE out SET {change} WHERE component = 'values'")
     assert refusal(csr, "COMMIT") == (1, "ztensor: s.zt: object 's': its components differ in format or shape")
+
+
+def test_components_with_several_ranks(db):
+    declare(db, "s.zt")
+    db.execute("BEGIN")
+    for component, data in (("values", u64(5)), ("coords", u64(1, 2))):
+        put(db, "s", data, "u64", "[2,3]", format="sparse_coo", component=component)
+    db.execute("UPDATE out SET shape = '[6]' WHERE component = 'values'")
+    assert refusal(db, "COMMIT") == (1, "ztensor: s.zt: object 's': its components differ in format or shape")
 
 
 def test_the_shape_of_a_tensor_with_a_source(csr):

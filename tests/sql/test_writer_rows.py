@@ -1,8 +1,10 @@
 """zt_writer: rows of the open transaction, as SELECT, UPDATE, DELETE, conflicts and savepoints see and change them."""
+import sqlite3
+
 import pytest
 
 from support import open_connection, rows, value
-from writing import CONSTRAINT, ENTRY, attributes, declare, insert, listing, names, open_writer, put, refusal, tensors
+from writing import CONSTRAINT, ENTRY, FULL, attributes, declare, insert, listing, names, open_writer, put, refusal, tensors
 
 
 @pytest.fixture
@@ -288,3 +290,27 @@ def test_a_commit_that_fails_locks_no_table(out):
     assert "there is no such object" in refusal(out, "COMMIT")[1]
     out.execute("DROP TABLE other")
     out.execute("VACUUM")
+
+
+@pytest.mark.parametrize("made", ["before", "in the transaction"])
+def test_a_temporary_database_that_is_full_ends_the_transaction(tmp_path, made):
+    """SQLite rolls back by itself, while the row is being stored."""
+    db = open_connection(entry=ENTRY)
+    if made == "before":
+        declare(db, tmp_path / "out.zt")
+    db.execute("BEGIN")
+    if made != "before":
+        declare(db, tmp_path / "out.zt")
+    db.execute("PRAGMA temp.max_page_count = 16")
+    with pytest.raises(sqlite3.Error) as caught:
+        for i in range(1000):
+            name = f"{i:0200}"
+            put(db, name)
+    assert (caught.value.sqlite_errorcode, str(caught.value)) == (
+        FULL, f"ztensor: {tmp_path}/out.zt: object '{name}': database or disk is full")
+    assert not db.in_transaction and listing(tmp_path) == []
+    db.execute("PRAGMA temp.max_page_count = 1000")
+    if made == "before":
+        put(db, "a")
+        assert names(db, tmp_path / "out.zt") == ["a"]
+    db.close()

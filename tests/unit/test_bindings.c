@@ -65,6 +65,7 @@ static int append_stream(sqlite3_str *text, struct ArrowArrayStream *stream){
     rc = append_batches(text, stream, &schema);
     schema.release(&schema);
   }
+  if( rc ) assert_string_equal(stream->get_last_error(stream), "out of memory");
   stream->release(stream);
   return rc ? SQLITE_NOMEM : SQLITE_OK;
 }
