@@ -202,6 +202,14 @@ static inline void write_file(const char *path, const void *p, size_t n){
   assert_int_equal(fclose(f), 0);
 }
 
+/* Remove a directory that mkdtemp() made, with all below it; 0 if that succeeds. */
+static inline int remove_all(const char *directory){
+  char command[128];
+  check( snprintf(command, sizeof(command), "rm -rf %s", directory)<(int)sizeof(command), "%s",
+         directory );
+  return system(command);
+}
+
 #ifdef _WIN32
 # define SEEK _fseeki64   /* truncate() counts in 32 bits there */
 #else

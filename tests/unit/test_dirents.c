@@ -23,10 +23,8 @@ static int make_tree(void **state){
 }
 
 static int remove_tree(void **state){
-  char command[100];
   (void)state;
-  snprintf(command, sizeof(command), "rm -rf %s", tree);
-  return system(command);
+  return remove_all(tree);
 }
 
 static bool stop(void *context){

@@ -25,7 +25,7 @@ static bool set_comma_locale(char *directory){
 
 TEST(test_the_hosts_locale_changes_nothing){
   static const double reals[] = { 0.5, 1.5, -1234567.25, 1e-7, 1.7976931348623157e308, 0.1, 3.0, 1e23 };
-  char directory[] = "/tmp/ztensor-locale-XXXXXX", command[64], expected[COUNT(reals)][64], z[64];
+  char directory[] = "/tmp/ztensor-locale-XXXXXX", expected[COUNT(reals)][64], z[64];
   bool comma;
   assert_non_null(mkdtemp(directory));
   for(size_t i=0; i<COUNT(reals); i++) real_text(reals[i], expected[i], sizeof(expected[i]));
@@ -37,8 +37,7 @@ TEST(test_the_hosts_locale_changes_nothing){
   }
   setlocale(LC_NUMERIC, "C");
   for(size_t i=0; i<COUNT(reals); i++) assert_true(strtod(expected[i], NULL)==reals[i]);
-  snprintf(command, sizeof(command), "rm -rf %s", directory);
-  assert_int_equal(system(command), 0);
+  assert_int_equal(remove_all(directory), 0);
 }
 
 int main(void){

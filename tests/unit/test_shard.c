@@ -17,18 +17,14 @@ static int set_up(void **state){
 }
 
 static int tear_down(void **state){
-  char command[100];
   (void)state;
-  snprintf(command, sizeof(command), "rm -rf %s", dir);
-  return system(command);
+  return remove_all(dir);
 }
 
 /* Nothing of the test before is left. */
 static int empty(void **state){
-  char command[200];
   (void)state;
-  snprintf(command, sizeof(command), "rm -rf %s && mkdir %s", dir, dir);
-  return system(command);
+  return remove_all(dir) || mkdir(dir, 0700);
 }
 
 /* A path below the directory, until the fourth call from now on. */

@@ -28,10 +28,8 @@ static int make_tree(void **state){
 }
 
 static int remove_tree(void **state){
-  char command[100];
   (void)state;
-  snprintf(command, sizeof(command), "rm -rf %s", tree);
-  return system(command);
+  return remove_all(tree);
 }
 
 static void check_size(zt_siblings *s, const char *name, uint64_t size){

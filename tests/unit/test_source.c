@@ -20,10 +20,8 @@ static int make_directory(void **state){
 }
 
 static int remove_directory(void **state){
-  char command[64];
   (void)state;
-  snprintf(command, sizeof(command), "rm -rf %s", directory);
-  return system(command);
+  return remove_all(directory);
 }
 
 /* A path in the directory; the next call but three reuses the memory. */
