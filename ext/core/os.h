@@ -61,13 +61,6 @@ typedef struct zt_stat {
 ** ZT_KIND_MISSING. */
 int zt_os_stat(const char *path, zt_stat *out);
 
-/* Opens a directory to examine names in it, for which no permission to list it is needed where the
-** system can do without. -1 if that is not possible. zt_os_close() closes it. */
-zt_file zt_os_open_directory(const char *path);
-
-/* Examines a name in an open directory as zt_os_stat() examines a path. */
-int zt_os_stat_in(zt_file directory, const char *name, zt_stat *out);
-
 /* Returns the birth time of a path's target in nanoseconds since 1970, because inode numbers are
 ** reused by newer files. 0 if the system does not tell. */
 int64_t zt_os_birth(const char *path);

@@ -41,13 +41,6 @@
 ** unless the call failed and set it. */
 #define OS_UNINTERRUPTED(failed) do errno = 0; while( (failed) && errno==EINTR )
 
-/* How a directory is opened whose names are only examined. */
-#ifdef O_PATH
-# define OS_LOOK O_PATH
-#else
-# define OS_LOOK O_RDONLY
-#endif
-
 #ifdef __APPLE__
 # define OS_MTIME st_mtimespec
 # define OS_CTIME st_ctimespec
@@ -90,28 +83,14 @@ static void os_from_stat(const struct stat *s, zt_stat *out){
   };
 }
 
-static int os_stat_at(int directory, const char *path, zt_stat *out){
+int zt_os_stat(const char *path, zt_stat *out){
   struct stat s;
   int rc;
   *out = (zt_stat){ 0 };
-  OS_UNINTERRUPTED( (rc = fstatat(directory, path, &s, 0))!=0 );
+  OS_UNINTERRUPTED( (rc = stat(path, &s))!=0 );
   if( rc ) return errno;
   os_from_stat(&s, out);
   return 0;
-}
-
-int zt_os_stat(const char *path, zt_stat *out){
-  return os_stat_at(AT_FDCWD, path, out);
-}
-
-zt_file zt_os_open_directory(const char *path){
-  int fd;
-  OS_UNINTERRUPTED( (fd = open(path, OS_LOOK|O_DIRECTORY|O_CLOEXEC))<0 );
-  return fd;
-}
-
-int zt_os_stat_in(zt_file directory, const char *name, zt_stat *out){
-  return os_stat_at((int)directory, name, out);
 }
 
 #if defined(__linux__) && defined(STATX_BTIME)

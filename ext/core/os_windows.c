@@ -234,16 +234,6 @@ int zt_os_stat(const char *path, zt_stat *out){
   return error_number;
 }
 
-zt_file zt_os_open_directory(const char *path){
-  (void)path;
-  return -1;
-}
-
-int zt_os_stat_in(zt_file directory, const char *name, zt_stat *out){
-  (void)directory;
-  return zt_os_stat(name, out);
-}
-
 int zt_os_exists(const char *path){
   zt_os_wide w;
   int error_number = zt_os_widen(&w, path, L"");

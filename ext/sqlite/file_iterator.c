@@ -334,7 +334,7 @@ const zt_stat *zt_file_iterator_stat(zt_file_iterator *it, bool *nomem){
   if( at->asked==ZT_STAT_UNASKED && file ){
     if( file->has_stat ) at->stat = file->stat;
     else if( zt_path_is_url(file->path.z) ) at->error_number = file->path.error_number;
-    else at->error_number = zt_siblings_stat(&it->siblings, file->path.z, &at->stat);
+    else at->error_number = zt_os_stat(file->path.z, &at->stat);
     *nomem = at->error_number==ENOMEM;
     if( *nomem ) at->error_number = 0;
     else at->asked = at->error_number ? ZT_STAT_FAILED : ZT_STAT_KNOWN;
@@ -436,13 +436,11 @@ void zt_file_iterator_leave(zt_file_iterator *it){
 
 void zt_file_iterator_rewind(zt_file_iterator *it){
   zt_prefetch_stop(&it->prefetch);
-  zt_siblings_clear(&it->siblings);
   it->next = 0;
 }
 
 void zt_file_iterator_reset(zt_file_iterator *it){
   zt_prefetch_stop(&it->prefetch);
-  zt_siblings_clear(&it->siblings);
   zt_file_iterator_leave(it);
   zt_files_clear(&it->files);
 }

@@ -12,7 +12,6 @@
 #define ZT_SQLITE_FILE_ITERATOR_H
 
 #include "core/prefetch.h"
-#include "core/siblings.h"
 #include "sqlite/constraints.h"
 #include "sqlite/files.h"
 
@@ -55,7 +54,6 @@ typedef struct zt_file_iterator {
   zt_freelist openings;        /* The jobs that open them */
   zt_file_state state;
   zt_file_place at;
-  zt_siblings siblings;        /* The directory of the files that were examined last */
   zt_container *container;     /* With a reference; scan->container is the same */
   zt_source *source;
   zt_error error;              /* scan->error points here */

@@ -287,15 +287,6 @@ def test_of_files_that_are_chosen_by_time_only_these_are_opened(trace, tree):
     assert list(dict.fromkeys(got.tensor_files())) == tree.files[3:]
 
 
-@pytest.mark.parametrize("columns, again", [("path", 0), ("path, size", 1), ("path, mtime_ns, inode, size", 1)])
-def test_files_of_one_directory_are_examined_in_it(trace, tree, columns, again):
-    """Each directory is opened to list it; one with several files also to examine them, once."""
-    got = trace(f"SELECT {columns} FROM zt_files('{tree.path}');")
-    assert [line.split("|")[0] for line in got.out.splitlines()] == tree.files
-    assert [got.opened.count(f"{tree.path}{name}") for name in ("", "/b", "/c", "/c-d")] == [1, 1 + again, 1, 1]
-    assert got.tensor_files() == []
-
-
 @pytest.fixture
 def halves(save):
     """The path of a file with a bf16 tensor from 1 to 2 MiB and an f32 tensor from 2 to 3 MiB."""
