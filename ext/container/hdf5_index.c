@@ -189,7 +189,7 @@ static int index_check_bounds(index_reader *r, index_todo *todo, index_node node
 static int index_node_entries(index_reader *r, index_todo *todo, index_node node, unsigned level,
                               uint64_t n){
   zt_hdf5_in in = zt_hdf5_in_of(r->h, (zt_span){ r->bytes.p, r->bytes.n }), last = in;
-  const size_t entry = (r->bytes.n-INDEX_KEY(r->chunks->rank))/(n ? n : 1);
+  const uint64_t entry = (r->bytes.n-INDEX_KEY(r->chunks->rank))/(n ? n : 1);
   index_key key, next;
   if( n==0 || index_take_key(r, &in, &key) ) return r->h->err->rc;
   zt_hdf5_skip(&last, (n-1)*entry);
