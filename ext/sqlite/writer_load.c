@@ -118,7 +118,7 @@ static int load_rows(zt_writer *w, const char *sql, const int *to, load_walk *at
       row.column[to[i]] = sqlite3_value_dup(sqlite3_column_value(s, i));
       if( !row.column[to[i]] ) zt_fail_nomem(err);
     }
-    err->object = zt_value_text(row.column[ZT_ROW_NAME]);
+    if( !err->rc ) err->object = zt_value_text(row.column[ZT_ROW_NAME]);
     if( !err->rc && attributes ) load_keep_value(w, attributes, s, &loaded, err);
     if( !err->rc ) zt_writer_store(w, 0, 0, row.column, NULL, &loaded, &id, err);
     err->object.z = NULL;

@@ -195,9 +195,9 @@ static inline void expectation_free(expectation *e){
   free(e->image.p);
 }
 
-/* The allocation to fail after number n. */
-static inline uint64_t following(uint64_t n, uint64_t calls){
-  uint64_t step = n<EACH || calls<=EACH ? 1 : (calls-EACH)/BEYOND+1;
+/* The allocation to fail after number n; the first `each` fail in turn. */
+static inline uint64_t following(uint64_t n, uint64_t calls, uint64_t each){
+  uint64_t step = n<each || calls<=each ? 1 : (calls-each)/BEYOND+1;
   totals.passed_over += step-1;
   return n+step;
 }
@@ -234,7 +234,7 @@ static inline bool run_new(const expectation *e, uint64_t at, bool on){
 static inline void sweep_new(const expectation *e){
   for(int on=0; on<2; on++){
     uint64_t n = 1, nomem = totals.nomem;
-    while( run_new(e, n, on) ) n = following(n, e->calls);
+    while( run_new(e, n, on) ) n = following(n, e->calls, EACH);
     check( n>LEAST && totals.nomem>nomem, "%s: %llu runs, never SQLITE_NOMEM", e->c->sql, (unsigned long long)n );
   }
 }
@@ -250,7 +250,7 @@ static inline void sweep_again(const expectation *e){
   answer_free(&a);
   held = held_since(db, before);
   for(int on=0; on<2; on++){
-    for(uint64_t n=1; ; n=following(n, e->calls)){
+    for(uint64_t n=1; ; n=following(n, e->calls, EACH)){
       memory_arm(n, on);
       a = ask(db, e->c->sql, &e->image, &s);
       memory.fails_at = 0;

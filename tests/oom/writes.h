@@ -20,6 +20,7 @@ typedef struct oom_write {
   const char *sql;       /* Statements */
   const char *before;    /* A file that is the target before; NULL: none */
   const char *error;     /* The script fails, and the message contains this; NULL: it writes */
+  uint64_t each;         /* Allocations that fail in turn; 0: EACH */
 } oom_write;
 
 #define BY_SOURCE(file, more) "INSERT INTO out(name, source) SELECT object, path FROM zt_objects('" file "')" more ";"
@@ -81,7 +82,8 @@ static const oom_write writes[] = {
            " SELECT name, bytes, data FROM out WHERE name = 'renamed'; SAVEPOINT s; DELETE FROM out WHERE name IS NULL; ROLLBACK TO s; RELEASE s;"
            " DELETE FROM out WHERE rowid = 1; REPLACE INTO out(name, data, dtype, shape) VALUES ('b', x'00', 'u8', '[]'); COMMIT" },
   { OUT("mode='update', format='ztensor-1.2'") "BEGIN; SELECT name, bytes FROM out; UPDATE out SET name = 'renamed' WHERE name = 'blk.0.attn.q'; COMMIT", .before = SMALL },
-  { OUT("mode='update', format='ztensor-1.2'") "UPDATE out SET encoding = 'raw' WHERE name = 'blk.0.attn.q'", .before = SMALL },
+  { OUT("mode='update', format='ztensor-1.2'") "UPDATE out SET encoding = 'raw' WHERE name = 'blk.0.attn.q'", .before = SMALL,
+    .each = 2500 /* Also those for the rows of the file */ },
   { OUT("mode='update'") "BEGIN; DELETE FROM out WHERE name IN (SELECT object FROM zt_objects('" TARGET "') LIMIT 1); INSERT INTO out(key, value)"
            " VALUES ('k', 7); COMMIT", .before = V2 "wheel_attributes.zt" },
   { OUT("mode='update', format='ztensor-1.2'") "SELECT name, bytes FROM out; SELECT count(*) FROM out AS a JOIN out AS b USING (name);"
@@ -281,7 +283,7 @@ static void test_write(void **state){
   write_expectation e = write_expect(w, setup, sql);
   for(int on=0; on<2; on++){
     uint64_t n = 1, nomem = totals.nomem;
-    while( write_run(&e, n, on) ) n = following(n, e.calls);
+    while( write_run(&e, n, on) ) n = following(n, e.calls, w->each ? w->each : EACH);
     check( n>LEAST && totals.nomem>nomem, "%s: %llu runs, never SQLITE_NOMEM", sql, (unsigned long long)n );
   }
   totals.cases++;
