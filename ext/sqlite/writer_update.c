@@ -433,5 +433,6 @@ int zt_writer_store(zt_writer *w, sqlite3_int64 old, sqlite3_int64 new, sqlite3_
   sqlite3_free(s.shape);
   sqlite3_free(s.bytes);
   writer_values_clear(&v);
+  if( !err->rc ) err->object.z = NULL;   /* One of these values */
   return err->rc;
 }

@@ -10,7 +10,7 @@ import pytest
 import corpus
 import writer
 from support import rows, value
-from writing import ENTRY, attributes, declare, insert, inside, names, put, refusal  # noqa: F401
+from writing import ENTRY, FULL, attributes, declare, insert, inside, names, put, refusal  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("inside")
 
@@ -470,3 +470,21 @@ def test_attributes_that_readers_would_refuse(db):
             1, f"ztensor: {name}: attribute 'k' is nested deeper than {most} levels, which readers refuse; make it flatter, or text")
         db.execute(f"INSERT INTO {name[0]}(key, value, type) VALUES('k', ?, 'array')", (fits,))
         assert attributes(db, name) == [(None, "k", fits, "array")]
+
+
+def test_no_room_for_what_is_noted_beside_a_row(db):
+    """A row found room, but the note that there is a change did not, which depends on the lengths of names. Then the row's name is gone."""
+    noted = 0
+    for n in range(100, 152):
+        names = [f"{i:0{n}}" for i in range(40)]
+        save("long.zt", writer.write({name: {**writer.dense(b"1"), "attributes": {"k": "v"}} for name in names}))
+        declare(db, "long.zt", "mode='update'", name="u")
+        db.execute("BEGIN")
+        assert value(db, "SELECT count(*) FROM u") == 80
+        db.execute(f"PRAGMA temp.max_page_count = {value(db, 'PRAGMA temp.page_count') + 1}")
+        code, text = refusal(db, "UPDATE u SET value = hex(zeroblob(300)) WHERE key IS NOT NULL")
+        assert code == FULL and text in {f"ztensor: long.zt: {place}database or disk is full" for place in ["", *(f"object '{name}': " for name in names)]}
+        noted += "object" not in text
+        db.execute("PRAGMA temp.max_page_count = 1000000")
+        db.execute("DROP TABLE u")
+    assert noted > 2
