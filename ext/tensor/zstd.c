@@ -76,6 +76,9 @@ static int zstd_check_frames(const zt_payload *reader, const uint8_t *p, size_t 
   while( n>=4 && !err->rc ){
     size_t frame = ZSTD_findFrameCompressedSize(p, n);
     if( !zt_zstd_is_magic(p) ) return zstd_fail_magic(err);
+    if( ZSTD_getErrorCode(frame)==ZSTD_error_frameParameter_windowTooLarge ){
+      return zstd_fail_window(reader, p, n, err);
+    }
     if( ZSTD_isError(frame) ) break;
     if( p[0]==0x28 ){
       zt_zstd_head h = zt_zstd_read_head(p, frame);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include "container/pickle.h"
 #include "container/pickle_open.h"
+#include "core/json.h"
 
 static zt_error err;
 static zt_pickle *pickle;
@@ -70,7 +71,10 @@ static void render(zt_pickle_node node, int depth, sqlite3_str *out){
       else sqlite3_str_appendall(out, "0x");
       for(size_t i=v.bytes.n; v.bytes.p && i-->0; ) sqlite3_str_appendf(out, "%02x", v.bytes.p[i]);
       break;
-    case ZT_PICKLE_REAL:  sqlite3_str_appendf(out, isnan(v.real) ? "r:nan" : isinf(v.real) ? "r:inf" : "r:%!.17g", v.real); break;
+    case ZT_PICKLE_REAL:
+      sqlite3_str_appendall(out, isnan(v.real) ? "r:nan" : isinf(v.real) ? "r:inf" : "r:");
+      if( isfinite(v.real) ) zt_json_real(out, v.real);
+      break;
     case ZT_PICKLE_TEXT:  sqlite3_str_appendf(out, "'%.*s'", (int)v.bytes.n, v.bytes.p); break;
     case ZT_PICKLE_BYTES:
       sqlite3_str_appendall(out, "b'");
@@ -136,7 +140,7 @@ TEST_WITH(test_numbers, setup, teardown){
     ROW("J\xff\xff\xff\xff.", "-1"), ROW("K\xff.", "255"), ROW("M\xff\xff.", "65535"), ROW("M\x05\0.", "5"),
     ROW("\x8a\0.", "0"), ROW("\x8a\x01\x80.", "-128"), ROW("\x8a\x02\xff\0.", "255"), ROW("\x8b\x01\0\0\0\x7f.", "127"),
     ROW("\x8a\x0a\x01\0\0\0\0\0\0\0\0\0.", "1"), ROW("\x8a\x09\0\0\0\0\0\0\0\x80\0.", "0x008000000000000000"),
-    ROW("F1.5\n.", "r:1.5"), ROW("F-1e-05\n.", "r:-1.0000000000000001e-05"), ROW("Fnan\n.", "r:nan"), ROW("Finf\n.", "r:inf"),
+    ROW("F1.5\n.", "r:1.5"), ROW("F-1e-05\n.", "r:-1e-05"), ROW("Fnan\n.", "r:nan"), ROW("Finf\n.", "r:inf"),
     ROW("G\x3f\xf0\0\0\0\0\0\0.", "r:1.0"),
   };
   expect_trees(rows, COUNT(rows));
