@@ -16,7 +16,7 @@ typedef struct type_counts_sum {
   uint64_t high, low;
 } type_counts_sum;
 
-/* What tensors that count together have in common. Texts are borrowed from the container. */
+/* Tensors with the same key count together. Texts are borrowed from the container. */
 typedef struct type_counts_key {
   zt_text format;
   zt_types types;
