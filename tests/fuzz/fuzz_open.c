@@ -596,11 +596,11 @@ static void check_converted(const image *m, const tensor *t, const char *name_of
     CHECK((uint64_t)sqlite3_column_bytes(s, 0)==size_of(to, t->elements), "%d bytes as %s", sqlite3_column_bytes(s, 0), to->name);
     for(; i<t->elements && EXACT; i++){
       got = value_at(to, bytes, i, 0);
-      CHECK(convert_number(to, element(t, i, 0), &expected) && same_number(got, expected), "element %llu is %Lg, which as %s is %Lg and not %Lg",
+      CHECK(convert_element(t->type, t->array, i, 0, to, &expected) && same_number(got, expected), "element %llu is %Lg, which as %s is %Lg and not %Lg",
             (unsigned long long)i, element(t, i, 0), to->name, expected, got);
     }
   }else{
-    while( i<t->elements && convert_number(to, element(t, i, 0), &expected) ) i++;
+    while( i<t->elements && convert_element(t->type, t->array, i, 0, to, &expected) ) i++;
     CHECK(i<t->elements, "all can be converted to %s: %s", to->name, sqlite3_errmsg(db));
   }
   end(s);

@@ -599,8 +599,8 @@ static void step_row(sqlite3_stmt *s){
 static bool converted(const tensor *t, const dtype *as, uint64_t i, number out[2]){
   const dtype number_type = as->kind==K_COMPLEX ? as->width==8 ? *type_named("f32") : *type_named("f64") : *as;
   out[1] = 0;
-  if( !convert_number(&number_type, value_at(t->type, t->array, i, 0), &out[0]) ) return false;
-  return t->type->kind!=K_COMPLEX || convert_number(&number_type, value_at(t->type, t->array, i, 1), &out[1]);
+  if( !convert_element(t->type, t->array, i, 0, &number_type, &out[0]) ) return false;
+  return t->type->kind!=K_COMPLEX || convert_element(t->type, t->array, i, 1, &number_type, &out[1]);
 }
 
 static bool complex_to_real(const tensor *t, const dtype *as){

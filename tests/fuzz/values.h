@@ -172,6 +172,26 @@ static inline bool convert_number(const dtype *t, number x, number *out){
   return true;
 }
 
+/* An integer, of 64 bits two's complement if `negative`, is in the range of an integer type. */
+static inline bool in_range(const dtype *t, uint64_t u, bool negative){
+  const unsigned bits = 8*t->width/t->each - (t->kind==K_INT);
+  if( negative ) return t->kind==K_INT && ~u>>bits==0;
+  return bits==64 || u>>bits==0;
+}
+
+/* Converts a part of element i of an array. Whether an integer fits is asked of integers: 2^64-1 is no number where that is
+** no longer than a double. */
+static inline bool convert_element(const dtype *from, const uint8_t *p, uint64_t i, unsigned part, const dtype *to, number *out){
+  const bool converted = convert_number(to, value_at(from, p, i, part), out);
+  uint64_t u;
+  bool fits;
+  if( from->width<8 || (from->kind!=K_INT && from->kind!=K_UINT) || (to->kind!=K_INT && to->kind!=K_UINT) ) return converted;
+  u = load_le(p+i*from->width, 8);
+  fits = in_range(to, u, from->kind==K_INT && u>>63);
+  CHECK(!EXACT || fits==converted, "%" PRIu64 " of %s as %s", u, from->name, to->name);
+  return fits;
+}
+
 /* The same number, down to the sign of 0; any NaN is as good as another. */
 static inline bool same_number(number a, number b){
   if( isnan(a) || isnan(b) ) return isnan(a) && isnan(b);
