@@ -242,6 +242,10 @@ def ours(*scenario: object) -> Sample:
     return program(host(), "--ext", build().extension, *scenario)
 
 
+def with_threads(n: int, sql: str) -> str:
+    return f"SELECT zt_threads({n}); {sql}"
+
+
 def touching(megabytes: int, sample: Sample) -> Sample:
     """For sides that do not touch memory themselves: a process before theirs does."""
     def touched() -> Reading:

@@ -7,7 +7,7 @@ from typing import Callable
 
 from auditing import STATUS, digests, large_parts, status, verify
 from harness import (HERE, Measurement, Sample, added_memory, allowed, build, c_library, generate, host, ours, program, python,
-                     read_afresh)
+                     read_afresh, with_threads)
 from listing import TOTALS, million, tree
 from values import BIG, MIB, STATS, big, interruption, tensors
 
@@ -33,10 +33,6 @@ def late() -> str:
 
 
 # ---- measurements ----
-
-
-def with_threads(n: int, sql: str) -> str:
-    return f"SELECT zt_threads({n}); {sql}"
 
 
 def two(sql: str, path: str, *others: str) -> tuple[Sample, Sample]:
