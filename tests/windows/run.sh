@@ -105,7 +105,8 @@ fi
 
 # A place for wine's files that consists of wine's own libraries where they are: it would copy all of them otherwise, which
 # takes longer than the tests.
-export WINEPREFIX="$PWD/$build/wine" WINEDEBUG=-all
+# Names of files beyond ASCII are those of the locale, which a bare environment has not.
+export WINEPREFIX="$PWD/$build/wine" WINEDEBUG=-all LC_ALL=C.UTF-8
 if [ ! -d "$WINEPREFIX" ]; then
   for libraries in /usr/lib/*/wine/x86_64-windows /usr/lib/wine/x86_64-windows; do
     [ ! -d "$libraries" ] || break
@@ -137,8 +138,13 @@ for_windows() {
     CPPFLAGS="-I$sysroot/include" LIBS='-lzstd -lz -lisal -lbcrypt -lm' "$@"
 }
 
-# MinGW's isnan() has an expression for each type, all of which are compiled.
-quietly for_windows OPT=-O2 CFLAGS='-DNDEBUG -Werror -Wno-float-conversion' LDFLAGS="-L$sysroot/lib -s" "$build/ztensor.dll"
+# MinGW's isnan() has an expression for each type, all of which are compiled. A variable of each thread needs libgcc.
+quietly for_windows OPT=-O2 CFLAGS='-DNDEBUG -Werror -Wno-float-conversion' LDFLAGS="-L$sysroot/lib -s -static-libgcc" \
+  "$build/ztensor.dll"
+if $host-objdump -p "$build/ztensor.dll" | sed -n 's/.*DLL Name: //p' | grep -vixE 'bcrypt\.dll|kernel32\.dll|msvcrt\.dll'; then
+  echo 'windows: ztensor.dll needs these, which Windows does not have' >&2
+  exit 1
+fi
 
 # --- C tests ---
 
