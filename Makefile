@@ -185,8 +185,8 @@ $(B)/faults/write_file.so: tests/faults/write_file.c $(LIB:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
 	$(PROGRAM) -shared
 
-FAULTS = build/faults.so build/static/faults/write_file.so
-faults: all $(FAULTS)                ## run tests while system calls fail or are interrupted, and files change
+FAULTS_NEED = build/faults.so build/static/faults/write_file.so
+faults: all $(FAULTS_NEED)           ## run tests while system calls fail or are interrupted, and files change
 	KILLS=$(KILLS) LD_PRELOAD=$(CURDIR)/build/faults.so $(PYTHON) -m pytest -q tests/faults
 
 # --- Longer checks ---
@@ -241,7 +241,7 @@ asan-c:
 	@for t in unit oom replay; do $(MAKE) $(ASAN) $$t LOADED=build/asan/ztensor.$(SO) || exit 1; done
 
 SQL_TESTS ?= tests/sql
-asan-sql: $(FAULTS)
+asan-sql: $(FAULTS_NEED)
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS)" $(PYTHON) -m pytest -q $(SQL_TESTS)
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS)" $(PYTHON) -m pytest -q tests/remote
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS) $(CURDIR)/build/faults.so" \
@@ -309,7 +309,7 @@ $(B)/soak: tests/soak/soak.c tests/oom/rows.h $(SRC:ext/%.c=$(B)/ext/%.o)
 
 # Eight threads, at work on whatever there is
 EIGHT = THREADS=8 CPPFLAGS='$(CPPFLAGS) -DZT_THREADS=8 $(LITTLE)'
-threads: $(FAULTS)                   ## run the SQL tests and faults with eight threads, also while memory runs out in them
+threads: $(FAULTS_NEED)              ## run the SQL tests and faults with eight threads, also while memory runs out in them
 	$(SIDE_BY_SIDE) -s B=build/threads $(EIGHT) build/threads/oom/test_sql build/threads/ztensor.$(SO)
 	ZTENSOR=$(CURDIR)/build/threads/ztensor.$(SO) $(PYTHON) -m pytest -q tests/sql
 	ZTENSOR=$(CURDIR)/build/threads/ztensor.$(SO) LD_PRELOAD=$(CURDIR)/build/faults.so $(PYTHON) -m pytest -q tests/faults

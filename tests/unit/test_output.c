@@ -290,7 +290,7 @@ static void compare_steps(zt_output *o, uint64_t seed){
       case 3:
         if( some>most-n ) break;
         zt_output_room(o, some, &p, &err);
-        memcpy(p, random+step, some/2);
+        if( some/2 ) memcpy(p, random+step, some/2);   /* No room for no byte */
         zt_output_filled(o, some/2);
         memcpy(model+n, random+step, some/2);
         n += some/2;
