@@ -245,6 +245,9 @@ def cases4():
     yield "4-shape-half", b + triplets4("w", (1.5, 2), [1, 1], [1, 2], [1.0, 2.0]), "lists_but_no_dense", "L1", "unknown-format", \
         "it has a negative dimension, more than 64 of them, or more than 2^64 elements", "one and a half rows", {"object": "w"}
     yield "ok-4-sparse-of-two-columns", b + matrix4("w", DOUBLE, (2, 2), [1.0, 2, 3, 4], kind=2), "ok", None, None, None, "a sparse matrix of two columns"
+    yield "ok-4-columns-ascend", b + triplets4("w", (3, 3), [2, 3, 1, 1], [1, 1, 2, 3], [1.0, 2, 3, 4]), "ok", None, None, None, "a sparse matrix column by column, as MATLAB writes it"
+    yield "ok-4-rows-ascend", b + triplets4("w", (2, 2), [1, 2], [2, 1], [1.0, 2.0]), "ok", "W10", "unsorted-indices", \
+        "stored element 1 lies in a cell before that of an earlier one", "a sparse matrix row by row", {"object": "w", "level": "full"}
     yield "ok-4-same-name", b + b, "ok", None, None, None, "two variables of a name"
 
 
