@@ -3,6 +3,7 @@ import bz2
 import io
 import lzma
 import pickle
+import struct
 import zipfile
 
 import numpy
@@ -57,6 +58,7 @@ UNKNOWN = {
     "zip": SOUND, "zip, deflated": archive({"a.txt": b"x" * 1000}, zipfile.ZIP_DEFLATED), "zip around a file": archive({"model.zt": writer.sample()}),
     "a pickle's first byte": b"\x80\x04", "a sentence": b"(dp0 is no pickle.", "80 and a stop": b"\x80\x7f" + bytes(9) + b".",
     "zeros": bytes(4096), "MATLAB's": b"MATLAB is a trademark." * 9,
+    "gettext": struct.pack("<IIIII", 0x950412de, 0, 0x1d4, 28, 0x1dc) + bytes(20000),    # A map of msgpack, and an extension 1
     "a version of protobuf": b"\x08\x02" + field(2, b"meta"), "another message": b"\x08\x01" + field(2, b"meta"), "an empty message": b"\x08\x01" + field(2, b"") + b"\x0a\0",
 }
 
