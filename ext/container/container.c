@@ -230,7 +230,7 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   out->why_unknown = NULL;
   out->no_values = NULL;
   out->rules = c->rules;
-  out->has_strides = out->conjugate = out->negate = false;
+  out->has_strides = out->conjugate = out->negate = out->by_columns = false;
   out->block[0] = out->block[1] = 1;
   out->whole = 0;
   out->attributes = ZT_VALUE_NONE;

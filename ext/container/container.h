@@ -91,6 +91,8 @@ typedef struct zt_object {
   uint64_t strides[ZT_MAX_RANK];  /* In elements; the first rank are set if has_strides */
   uint64_t block[2];              /* Rows and columns of a block (ZT_LAYOUT_BSR, _BSC); else 1 */
   uint32_t whole;                 /* ZT_LAYOUT_COO: last dimensions that are stored whole */
+  bool by_columns;                /* ZT_LAYOUT_COO of a matrix: the format's order is column by
+                                  ** column */
   bool conjugate, negate;         /* ZT_LAYOUT_DENSE: values are conjugates or negatives of the
                                   ** elements: complex, integer, or with a sign bit */
   zt_value attributes;            /* A map; ZT_VALUE_NULL: none */

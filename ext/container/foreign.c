@@ -9,6 +9,7 @@
 **   GGML                    the magic numbers before GGUF
 **   compressed              the magic numbers of bzip2, xz and lz4, and the usual head of lzma, as
 **                           of joblib's pickles
+**   SavedModel              version 1, and a graph that begins with its description
 */
 #include "container/foreign.h"
 
@@ -47,9 +48,23 @@ static const char *foreign_compression(const zt_head_tail *input){
   return NULL;
 }
 
+/* True if the file is a SavedModel's: field 1, its version; and field 2, a graph, which begins with
+** its description. The probe of ONNX claims a file that ends within the graph. */
+static bool foreign_is_saved_model(const zt_head_tail *input){
+  const uint8_t *p = input->head.p;
+  size_t i = 3;   /* Of the graph's length */
+  if( !zt_head_is(input, "\x08\x01\x12", 3) ) return false;
+  while( i<input->head.n && (p[i] & 0x80) ) i++;
+  return i+1<input->head.n && p[i]!=0 && p[i+1]==0x0A;
+}
+
 /* The name of an unsupported format; NULL: unknown. */
 static const char *foreign_format(const zt_head_tail *input){
   if( foreign_is_ggml(input) ) return "a file of GGML before GGUF";
+  if( foreign_is_saved_model(input) ){
+    return "the graph of a SavedModel of TensorFlow (its variables are in"
+           " variables/variables.index)";
+  }
   return foreign_compression(input);
 }
 

@@ -95,7 +95,7 @@ const zt_rule zt_rules_matlab[] = {
   ZT_RULES_END
 };
 
-enum { MATLAB_INT8 = 1, MATLAB_INT32 = 5, MATLAB_UINT32 = 6 };
+enum { MATLAB_INT8 = 1, MATLAB_UINT8 = 2, MATLAB_INT32 = 5, MATLAB_UINT32 = 6 };
 
 /* --- Heads of matrices --- */
 
@@ -262,6 +262,14 @@ static bool matlab_read_columns(zt_matlab_scan *s, const zt_matlab_head *m, zt_m
   return zt_matlab_pass(&s->in, tag.next);
 }
 
+/* MATLAB writes logical values as a byte each, and their head states doubles. n: as many are used;
+** rows: the indices, which have the same spare places. */
+static void matlab_set_logical(zt_matlab_part *values, const zt_matlab_part *rows, uint64_t n){
+  const unsigned width = zt_matlab_width(rows->type);
+  const bool bytes = values->size==n || (width>0 && values->size==rows->size/width);
+  if( bytes && zt_matlab_width(values->type)>1 ) values->type = MATLAB_UINT8;
+}
+
 static bool matlab_sparse(zt_matlab_scan *s, const zt_matlab_head *m){
   zt_matlab_part parts[ZT_MATLAB_PARTS];
   const uint32_t values = m->complex ? ZT_MATLAB_ROLE_REAL : ZT_MATLAB_ROLE_VALUES;
@@ -270,6 +278,7 @@ static bool matlab_sparse(zt_matlab_scan *s, const zt_matlab_head *m){
    || !matlab_read_columns(s, m, parts+1, &n)
    || !matlab_read_part(s, m, values, !m->complex, parts+2) ) return false;
   if( m->complex && !matlab_read_part(s, m, ZT_MATLAB_ROLE_IMAG, true, parts+3) ) return false;
+  if( m->logical && !m->complex ) matlab_set_logical(parts+2, parts, n);
   matlab_cut_part(parts, n);
   matlab_cut_part(parts+2, n);
   if( m->complex ) matlab_cut_part(parts+3, n);

@@ -154,6 +154,7 @@ static void matlab_set_layout(const matlab_record *r, zt_object *out){
   if( r->class==ZT_MATLAB_SPARSE ){
     out->format = r->triplets ? ZT_TEXT("sparse_coo") : ZT_TEXT("matlab.sparse");
     out->layout = r->triplets ? ZT_LAYOUT_COO : ZT_LAYOUT_CSC;
+    out->by_columns = r->triplets;
   }else if( r->complex && dtype->class==ZT_FLOAT ){
     out->layout = ZT_LAYOUT_COMPLEX_PARTS;
   }else if( r->complex ){

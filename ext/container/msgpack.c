@@ -31,6 +31,7 @@
 #include "core/utf8.h"
 
 #define MSGPACK_SHOWN_MAX ((uint64_t)1 << 20)   /* Bytes of a leaf that are shown */
+#define MSGPACK_ARRAY_LEAST 6                   /* Bytes of an array: list, shape, dtype, data */
 #define MSGPACK_ARRAY 1                         /* Types of extensions */
 #define MSGPACK_COMPLEX 2
 #define MSGPACK_SCALAR 3
@@ -325,24 +326,25 @@ static void msgpack_close(zt_container *c){
 
 /* --- Probing --- */
 
-/* True if all parses, or an array comes before what does not. Items are read one after the other,
-** whatever they are in. */
+/* True if all parses, or an array below a key comes before what does not. Items are read one after
+** the other, whatever they are in. Translations of gettext begin as a map, too: its first key is a
+** list. */
 static bool msgpack_probe_items(zt_pages *p){
   zt_msgpack_range rest = { 0, p->size };
   zt_msgpack_item item;
   uint64_t expected = 1;   /* Items, at most as many as there are bytes */
-  bool sound = true, array = false, first = true;
-  while( sound && expected>0 ){
+  bool sound = true, array = false, key = true;
+  for(uint64_t n=0; sound && expected>0; n++){
     sound = zt_msgpack_next(p, &rest, &item);
-    array |= item.type==ZT_MSGPACK_EXT && item.ext==MSGPACK_ARRAY;
+    array |= item.type==ZT_MSGPACK_EXT && item.ext==MSGPACK_ARRAY && item.n>=MSGPACK_ARRAY_LEAST;
     expected--;
     if( item.type==ZT_MSGPACK_ARRAY ) expected += item.n;
     if( item.type==ZT_MSGPACK_MAP ) expected += 2*item.n;
     if( expected>rest.end-rest.at ) break;
-    if( first && item.type!=ZT_MSGPACK_MAP && !array ) return false;
-    first = false;
+    if( n==0 && item.type!=ZT_MSGPACK_MAP && !array ) return false;
+    if( n==1 ) key = item.type==ZT_MSGPACK_TEXT || item.type==ZT_MSGPACK_UINT;
   }
-  return array || (sound && expected==0 && rest.at==rest.end);
+  return (array && key) || (sound && expected==0 && rest.at==rest.end);
 }
 
 static zt_probe msgpack_probe(const zt_head_tail *input, zt_error *err){

@@ -467,16 +467,18 @@ static bool onnx_is_graph(zt_protobuf *p, zt_message m){
 }
 
 /* Perhaps, if all known fields have their wire types, and a version or a sound graph comes first. A
-** file that is cut short after its version is one, too. */
+** version and a producer alone are no model's: a SavedModel of TensorFlow has such fields. A file
+** that is cut short after its version is a model, too. */
 static zt_probe onnx_probe_fields(zt_protobuf *p){
   zt_message all = zt_protobuf_all(p), graph = { 0, 0 };
-  bool version = false, known = true;
+  bool version = false, known = true, more = false;
   int n = 0;
   zt_wire_field f;
   for(; n<ONNX_PROBE_FIELDS && zt_protobuf_next(p, &all, &f); n++){
     const int type = onnx_wire_type(f.number);
     if( type>=0 && (unsigned)type!=f.type ) return ZT_PROBE_NO;
     known &= type>=0;
+    more |= f.number>ONNX_MODEL_PRODUCER;
     if( n==0 ) version = f.number==ONNX_MODEL_IR && f.value>0 && f.value<=ONNX_IR_MAX;
     if( f.number==ONNX_MODEL_GRAPH ) graph = f.bytes;
   }
@@ -484,7 +486,7 @@ static zt_probe onnx_probe_fields(zt_protobuf *p){
     return p->err->rule && strcmp(p->err->rule, "PB3")==0 && version && known && n>0
          ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
   }
-  if( version ) return known || graph.end ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
+  if( version ) return (known && more) || graph.end ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
   return known && graph.end && onnx_is_graph(p, graph) ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
 }
 

@@ -80,7 +80,7 @@ static const zt_rule rule_values[] = {
   ZT_SAME("K3", "index-type"),
   ZT_WARNING("W12", "index-dtype", "index components are u64 (1.2)", ZT_SPEC_ZTENSOR_1("3")),
   ZT_WARNING("W10", "unsorted-indices",
-             "stored elements ascend: row-major, or by columns or blocks as compressed",
+             "stored elements ascend: row-major, or by columns or blocks in formats of these",
              ZT_SPEC_SENSE),
   ZT_WARNING("W11", "duplicate-indices", "no two stored elements lie in one cell", ZT_SPEC_SENSE),
   ZT_ERROR("Q1", "quantized-attributes", "bits, group_size and packing are present and valid",

@@ -249,10 +249,10 @@ end:
   return err->rc;
 }
 
-/* Replace cells by their numbers in the order of a layout of columns, or of blocks: line by line,
-** block by block, and row-major within a block. */
+/* Replace cells by their numbers in the layout's order, if it is one of columns or of blocks: line
+** by line, block by block, and row-major within a block. */
 static void sparse_number_cells(const zt_object *o, zt_entries *e){
-  const bool columns = o->layout==ZT_LAYOUT_CSC || o->layout==ZT_LAYOUT_BSC;
+  const bool columns = o->layout==ZT_LAYOUT_CSC || o->layout==ZT_LAYOUT_BSC || o->by_columns;
   const uint64_t height = o->block[0], width = o->block[1];
   if( !columns && o->layout!=ZT_LAYOUT_BSR ) return;
   for(size_t i=0; i<e->n; i++){

@@ -174,6 +174,11 @@ def test_a_stored_element_out_of_order_is_told_by_its_number(db):
         ("duplicate-indices", "1 of 10000 stored elements lie in a cell that has one already")]
 
 
+@pytest.mark.parametrize("file, found", [("ok-4-columns-ascend", []), ("ok-4-rows-ascend", ["unsorted-indices"])])
+def test_sparse_matrices_of_matlab_4_ascend_by_columns(db, file, found):
+    assert rules(db, str(corpus.FORMATS / "matlab" / "hostile" / f"{file}.mat")) == found
+
+
 def test_the_rules_of_one_generation_are_not_those_of_another(db):
     object = writer.sealed(writer.sparse_csr([2, 3], [0, 1, 2], [1, 2], b"\7\x09", index="i32"))
     assert rules(db, writer.write({"w": object}, "1.1")) == []

@@ -3,6 +3,7 @@ import bz2
 import io
 import lzma
 import pickle
+import struct
 import zipfile
 
 import numpy
@@ -23,6 +24,15 @@ def archive(members, method=zipfile.ZIP_STORED):
     return file.getvalue()
 
 
+def varint(n):
+    return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+
+
+def field(number, data):
+    """A field of protobuf that has bytes."""
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
 def unsupported():
     for magic in (b"ggml", b"ggmf", b"ggjt"):
         yield magic.decode(), magic[::-1] + bytes(60), "a file of GGML before GGUF"
@@ -30,6 +40,10 @@ def unsupported():
     yield "xz", lzma.compress(pickle.dumps(PICKLES["arrays"])), "a file compressed by xz"
     yield "lzma", lzma.compress(pickle.dumps(PICKLES["arrays"]), lzma.FORMAT_ALONE), "a file compressed by lzma"
     yield "lz4", b"\x04\x22\x4d\x18" + bytes(40), "a file compressed by lz4"
+    for name, graph in (("graph", bytes(300)), ("short graph", b"")):    # As long as 2 bytes or 1 can say
+        meta = b"\x0a\x03\x0a\x01v" + graph
+        yield f"SavedModel, {name}", b"\x08\x01" + field(2, meta) + (field(2, meta) if graph else b""), \
+            "the graph of a SavedModel of TensorFlow (its variables are in variables/variables.index)"
     yield "joblib before 0.10", b"ZF0x42                 " + bytes(40), "a pickle of joblib before 0.10, compressed"
 
 
@@ -44,6 +58,8 @@ UNKNOWN = {
     "zip": SOUND, "zip, deflated": archive({"a.txt": b"x" * 1000}, zipfile.ZIP_DEFLATED), "zip around a file": archive({"model.zt": writer.sample()}),
     "a pickle's first byte": b"\x80\x04", "a sentence": b"(dp0 is no pickle.", "80 and a stop": b"\x80\x7f" + bytes(9) + b".",
     "zeros": bytes(4096), "MATLAB's": b"MATLAB is a trademark." * 9,
+    "gettext": struct.pack("<IIIII", 0x950412de, 0, 0x1d4, 28, 0x1dc) + bytes(20000),    # A map of msgpack, and an extension 1
+    "a version of protobuf": b"\x08\x02" + field(2, b"meta"), "another message": b"\x08\x01" + field(2, b"meta"), "an empty message": b"\x08\x01" + field(2, b"") + b"\x0a\0",
 }
 
 

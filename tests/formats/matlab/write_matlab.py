@@ -83,6 +83,12 @@ def row_major(shape, values):
     return out
 
 
+def data_behind(w, raw, after):
+    """The place of the data of the next element: its head has 4 bytes if the data do not have more."""
+    at = after + -after % 8
+    return at + (4 if struct.unpack_from(w.order + "I", raw, at)[0] >> 16 else 8)
+
+
 def part(w, raw, after, role, type, values, dtype, stored, packed=None):
     """The expectation of a component: of these values, stored as `stored`, behind that byte; packed: the compressed element with them."""
     data = w.pack(CODES[stored], *values)
@@ -239,6 +245,9 @@ def cases4():
     yield "4-shape-half", b + triplets4("w", (1.5, 2), [1, 1], [1, 2], [1.0, 2.0]), "lists_but_no_dense", "L1", "unknown-format", \
         "it has a negative dimension, more than 64 of them, or more than 2^64 elements", "one and a half rows", {"object": "w"}
     yield "ok-4-sparse-of-two-columns", b + matrix4("w", DOUBLE, (2, 2), [1.0, 2, 3, 4], kind=2), "ok", None, None, None, "a sparse matrix of two columns"
+    yield "ok-4-columns-ascend", b + triplets4("w", (3, 3), [2, 3, 1, 1], [1, 1, 2, 3], [1.0, 2, 3, 4]), "ok", None, None, None, "a sparse matrix column by column, as MATLAB writes it"
+    yield "ok-4-rows-ascend", b + triplets4("w", (2, 2), [1, 2], [2, 1], [1.0, 2.0]), "ok", "W10", "unsorted-indices", \
+        "stored element 1 lies in a cell before that of an earlier one", "a sparse matrix row by row", {"object": "w", "level": "full"}
     yield "ok-4-same-name", b + b, "ok", None, None, None, "two variables of a name"
 
 
@@ -279,11 +288,12 @@ class Golden:
                 "dense": {"dtype": dtype, "type": shown, "sha256": sha256(struct.pack(f"<{len(dense)}{CODES[type]}", *(dense if type in (F32, F64) else map(int, dense))))} if given else None,
                 "dense_status": "given" if given else "undefined", "dense_note": None if given else "complex integers"}
 
-    def sparse(self, name, shape, rows, starts, values, imag=None, spare=0, index=I32, flags=0):
-        """spare: places for more values, which are stored, too."""
+    def sparse(self, name, shape, rows, starts, values, imag=None, spare=0, index=I32, flags=0, called=None):
+        """spare: places for more values, which are stored, too. called: the type that the values' head states, if another."""
         w, stored = self.w, U8 if flags & LOGICAL else F64
         arrays = [rows + [7] * spare, starts, values + [9] * spare] + ([imag + [9] * spare] if imag else [])
-        element = w.matrix(SPARSE, shape, w.numbers(index, arrays[0]), w.numbers(index, starts), *(w.numbers(stored, a) for a in arrays[2:]), name=name,
+        element = w.matrix(SPARSE, shape, w.numbers(index, arrays[0]), w.numbers(index, starts),
+                           *(w.element(called or stored, w.pack(CODES[stored], *a)) for a in arrays[2:]), name=name,
                            flags=flags | (COMPLEX if imag else 0))
         self.elements.append(element)
         self.makers.append(lambda raw: self.expected_sparse(raw, name, shape, rows, starts, values, imag, arrays, index, stored, flags))
@@ -293,7 +303,7 @@ class Golden:
         kinds = [("indices", index, rows, MODEL[index]), ("indptr", index, starts, MODEL[index]), ("real" if imag else "values", stored, values, dtype)]
         components = []
         for (role, type, used, of), all_values in zip(kinds + ([("imag", stored, imag, dtype)] if imag else []), arrays):
-            components.append(part(self.w, raw, after, role, type, used, of, type))
+            components.append(part(self.w, raw, data_behind(self.w, raw, after), role, type, used, of, type))
             after = components[-1]["offset"] + len(self.w.pack(CODES[type], *all_values))
         cells = {(rows[k], column): k for column in range(shape[1]) for k in range(starts[column], starts[column + 1])}
         dense = dense_of(shape, cells, values, imag)
@@ -340,6 +350,13 @@ def write_golden_sparse():
     g.sparse("flags", (2, 2), [0, 1], [0, 1, 2], [1, 1], flags=LOGICAL)
     g.sparse("complex", (2, 2), [0, 1], [0, 1, 2], [1.0, 2.0], imag=[3.0, 4.0], spare=1)
     g.sparse("column", (4, 1), [3], [0, 1], [7.0])
+    g.write()
+    g = Golden("hand_sparse_logical", "logical values of a byte each, which MATLAB's own head calls doubles; with spare places, none at all")
+    g.sparse("as_doubles", (3, 3), [0, 2, 1, 0, 1], [0, 2, 3, 5], [1, 1, 1, 0, 1], flags=LOGICAL, called=F64)
+    g.sparse("one", (2, 2), [1], [0, 0, 1], [1], flags=LOGICAL, called=F64)
+    g.sparse("spare", (4, 3), [3, 2, 0], [0, 1, 1, 3], [1, 1, 1], spare=5, flags=LOGICAL, called=F64)
+    g.sparse("all_false", (2, 3), [], [0, 0, 0, 0], [], spare=1, flags=LOGICAL, called=F64)
+    g.sparse("nothing", (2, 3), [], [0, 0, 0, 0], [], flags=LOGICAL, called=F64)
     g.write()
 
 
