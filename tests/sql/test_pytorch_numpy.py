@@ -23,6 +23,10 @@ def dtype(kind, order="<", version=3, more=(None, None, None, -1, -1, 0), flags=
     return call("numpy", "dtype", kind, *flags) + put((version, order, *more)) + b"b"
 
 
+def record(size, kind=("numpy", "record")):
+    return dtype(name(*kind), "|", more=(None, ("a",), {"a": (dtype("i4"), 0)}, size, 1, 16))
+
+
 def stored(data, how="bytes"):
     """Bytes, as a protocol writes them."""
     return {"bytes": b"B" + struct.pack("<I", len(data)) + data, "string": b"T" + struct.pack("<i", len(data)) + data,
@@ -113,10 +117,11 @@ def test_orders_of_frombuffer(db, order, axes):
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (1,), (2, 3, 4), 6])
-@pytest.mark.parametrize("fortran", [False, True, b"K\1"])
+@pytest.mark.parametrize("fortran", [False, True, b"K\0", b"K\1"])
 def test_shapes(db, shape, fortran):
-    wanted = numpy.arange(math.prod(numpy.shape(numpy.empty(shape))), dtype="<i4").reshape(shape, order="F" if fortran else "C")
-    source = of({"w": array(shape, dtype("i4"), wanted.tobytes(order="F" if fortran else "C"), fortran)})
+    order = "F" if fortran in (True, b"K\1") else "C"
+    wanted = numpy.arange(math.prod(numpy.shape(numpy.empty(shape))), dtype="<i4").reshape(shape, order=order)
+    source = of({"w": array(shape, dtype("i4"), wanted.tobytes(order=order), fortran)})
     assert row(db, source) == ("dense", "i32", list(wanted.shape))
     assert dense(db, source) == wanted.tobytes()
 
@@ -159,6 +164,16 @@ LYING = {
     "no_state": (call("numpy.core.multiarray", "_reconstruct", name("numpy", "ndarray"), (0,), b"C\1b"), "it has no state"),
     "short_state": (call("numpy.core.multiarray", "_reconstruct", name("numpy", "ndarray"), (0,), b"C\1b") + put((1, (4,), dtype("u1"))) + b"b",
                     "its state is invalid"),
+    "listed_state": (call("numpy.core.multiarray", "_reconstruct", name("numpy", "ndarray"), (0,), b"C\1b") + put([1, (4,), dtype("u1"), False, stored(b"abcd")])
+                     + b"b", "its state is invalid"),
+    "order_of_two": (array((4,), dtype("i1", "<>"), b"abcd"), "its dtype is not known"),
+    "record_of_others": (array((1,), record(4, ("m", "record")), b"abcd"), "its dtype is not known"),
+    "other_class": (array((1,), record(4, ("numpy", "other")), b"abcd"), "its dtype is not known"),
+    "record_of_text": (array((1,), record("4"), b"abcd"), "its dtype is not known"),
+    "record_below_0": (array((1,), record(-1), b"abcd"), "its dtype is not known"),
+    "record_of_2_gib": (array((1,), record(2**31), b"abcd"), "its dtype is not known"),
+    "axes_negative": (buffer(stored(bytes(16)), dtype("f4"), (2, 2), "K", (0, -1)), "its axes are not a permutation"),
+    "axes_of_text": (buffer(stored(bytes(16)), dtype("f4"), (2, 2), "K", ("a", "b")), "its axes are not a permutation"),
     "axes_twice": (buffer(stored(bytes(16)), dtype("f4"), (2, 2), "K", (0, 0)), "its axes are not a permutation"),
     "axes_beyond": (buffer(stored(bytes(16)), dtype("f4"), (2, 2), "K", (0, 2)), "its axes are not a permutation"),
     "axes_fewer": (buffer(stored(bytes(16)), dtype("f4"), (2, 2), "K", (0,)), "its axes are not a permutation"),
@@ -180,6 +195,8 @@ def test_an_array_that_lies_is_listed_with_its_fault(db, kind):
 
 LISTED = {
     "structured": (array((2,), dtype("V8", "|", more=(None, ("a", "b"), {"a": (dtype("f4"), 0), "b": (dtype("i4"), 4)}, 8, 1, 16)), bytes(16)), "numpy.structured"),
+    "record": (array((2,), record(4), bytes(8)), "numpy.structured"),
+    "subarray": (array((2,), dtype("V8", "|", more=((dtype("f4"), (2,)), None, None, 8, 4, 0)), bytes(16)), "numpy.structured"),
     "unicode": (array((2,), dtype("U3", more=(None, None, None, 12, 4, 8)), bytes(24)), "numpy.unicode"),
     "strings": (array((2,), dtype("S3", "|", more=(None, None, None, 3, 1, 0)), b"abcdef"), "numpy.bytes"),
     "datetime": (array((2,), dtype("M8", version=4, more=(None, None, None, -1, -1, 0, ({}, (b"C\2ns", 1, 1, 1)))), bytes(16)), "numpy.datetime64"),
