@@ -249,3 +249,12 @@ def test_a_pickle_in_an_archive(db):
     source = file.getvalue()
     assert rows(db, "SELECT container, version, attributes FROM zt_files(?)", source) == [("pickle", "4", '{"n":1}')]
     assert value(db, "SELECT zt_dense(?, 'a')", source) == A.tobytes()
+
+
+def test_a_header_whose_length_begins_like_a_pickle_is_one_of_safetensors(db):
+    """0x2e0280 bytes: PROTO 2, STOP. And where no brace follows, it is a pickle, of 128."""
+    header = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'.ljust(0x2E0280)
+    source = len(header).to_bytes(8, "little") + header + bytes(4)
+    assert rows(db, "SELECT container, objects FROM zt_files(?)", source) == [("safetensors", 1)]
+    assert rows(db, "SELECT container, version FROM zt_files(?)", b"\x80\2K\x80.") == [("pickle", "2")]
+    assert rows(db, "SELECT container FROM zt_files(?)", b"\x80\2\x80\2N.") == [(None,)]

@@ -57,6 +57,12 @@ def test_keys_that_are_no_text_are_written_as_python_shows_them(db):
                                           "(nan, -0.0)"]
 
 
+def test_keys_are_shown_in_part(db):
+    """Tuples are shown four deep, with at most 16 items."""
+    keys = {put((((((1,),),),),)): 0, put(tuple(range(16))): 1, put(tuple(range(17))): 2}
+    assert list(leaves(db, of(keys))) == ["((((...,),),),)", str(tuple(range(16))), "..."]
+
+
 def test_values_keep_their_types(db):
     big = 2**70
     source = of({"int": -5, "big": b"\x8a\x09" + big.to_bytes(9, "little"), "real": 1.0, "yes": True, "none": None, "text": "\u03b1", "bytes": b"C\2\xffa",

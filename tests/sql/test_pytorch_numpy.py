@@ -1,6 +1,7 @@
 """numpy's arrays and scalars in pickles: opcode by opcode, and as Python's pickle module writes them where numpy is there. zt_dense
 gives numpy's own bytes; arrays without numbers are listed."""
 import datetime
+import functools
 import json
 import math
 import pickle
@@ -146,6 +147,17 @@ def test_a_type_that_is_not_known_is_listed(db, of_what):
     assert value(db, "SELECT zt_fingerprint(?)", source) is None
 
 
+LATIN1 = call("_codecs", "encode", "abcd", "latin1")
+
+
+def nested(times):
+    return functools.reduce(lambda made, _: call("builtins", "bytearray", made), range(times), stored(b"abcd"))
+
+
+def test_bytes_of_bytes(db):
+    assert dense(db, of({"w": array((4,), dtype("u1"), nested(4), how="opcodes")})) == b"abcd"
+
+
 LYING = {
     "short": (array((3,), dtype("f4"), bytes(11)), "3 elements of f32 are 12 bytes, and it has 11"),
     "long": (array((3,), dtype("f4"), bytes(13)), "3 elements of f32 are 12 bytes, and it has 13"),
@@ -161,6 +173,10 @@ LYING = {
     "utf8": (array((4,), dtype("u1"), call("_codecs", "encode", "abcd", "utf8"), how="opcodes"), "its data are not bytes"),
     "text": (array((4,), dtype("u1"), "abcd"), "its data are not bytes"),
     "numbers": (array((4,), dtype("u1"), 5), "its data are not bytes"),
+    **{f"encoded_{kind}": (array((4,), dtype("u1"), made, how="opcodes"), "its data are not bytes") for kind, made in {
+        "errors": call("_codecs", "encode", "abcd", "latin1", "strict"), "state": LATIN1 + put({"a": 1}) + b"b", "entry": LATIN1 + text("a") + b"Ns",
+        "item": LATIN1 + b"Na", "keywords": name("_codecs", "encode") + put(("abcd", "latin1")) + put({"a": 1}) + b"\x92",
+        "bytes": call("builtins", "bytes", "abcd", "latin1"), "five_times": nested(5)}.items()},
     "no_state": (call("numpy.core.multiarray", "_reconstruct", name("numpy", "ndarray"), (0,), b"C\1b"), "it has no state"),
     "short_state": (call("numpy.core.multiarray", "_reconstruct", name("numpy", "ndarray"), (0,), b"C\1b") + put((1, (4,), dtype("u1"))) + b"b",
                     "its state is invalid"),
