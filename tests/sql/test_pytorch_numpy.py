@@ -279,6 +279,15 @@ def test_complex_scalars_are_two_numbers(db):
         assert json.loads(attribute(db, of({"w": scalar(dtype(kind), data)}))[0]) == [0.5, -2]
 
 
+@pytest.mark.parametrize("key, shown", [
+    (scalar(dtype("u8"), b"\xff" * 8), str(2**64 - 1)), (scalar(dtype("b1", "|"), b"\0"), "False"), (scalar(dtype("f8"), struct.pack("<d", -math.inf)), "-inf"),
+    (call("datetime", "date", stored(bytes([7, 232, 2, 29]))), "2024-02-29"), (scalar(dtype("S5000", "|"), b"\1" * 5000), "..."),
+    *[(scalar(dtype("c16"), struct.pack("<2d", key.real, key.imag)), str(key)) for key in map(complex, *zip(
+        (0.5, -2.5), (1, -2), (0, 0.5), (-0.0, -0.0), (0.0, -0.0), (math.inf, math.nan), (math.nan, -math.inf), (1e15, -1e300), (1e-5, 3)))]])
+def test_keys_that_are_scalars_are_as_python_shows_them(db, key, shown):
+    assert rows(db, "SELECT key, value FROM zt_attributes(?) WHERE object IS NULL", of({"w": b"}" + key + b"K\7s"})) == [(f"w.{shown}", 7)]
+
+
 def test_scalars_are_keys(db):
     i8, u3 = dtype("i8"), dtype("U3", more=(None, None, None, 12, 4, 8))
     items = {scalar(i8, struct.pack("<q", -3)): 1, scalar(u3, "ab".encode("utf-32-le") + bytes(4)): 2, scalar(dtype("f8"), struct.pack("<d", 0.5)): 3,
