@@ -239,6 +239,11 @@ def test_values_are_negated_and_conjugated_and_bytes_are_not(db, metadata, want)
         assert attributes(db, source).get(word) is (metadata.get(word) or None if isinstance(metadata, dict) else None)
 
 
+def test_what_is_not_complex_is_its_own_conjugate(db):
+    source = of(tensor(metadata={"conj": True}))
+    assert rows(db, "SELECT format, zt_json(?1, '') FROM zt_objects(?1)", source) == [("dense", "[1.0,2.0,3.0,4.0]")]
+
+
 @pytest.mark.parametrize("kind, letter, values, want", [
     ("Float", "f", [0.0, 1.5, float("inf"), -2], [-0.0, -1.5, float("-inf"), 2]), ("Double", "d", [0.0, 1e300], [-0.0, -1e300]),
     ("Half", "e", [0.0, 0.5, -3], [-0.0, -0.5, 3]), ("Long", "q", [5, -2**63, 0], [-5, -2**63, 0]), ("Short", "h", [1, -7], [-1, 7]),
@@ -474,6 +479,15 @@ def test_a_large_matrix_of_blocks_is_read_in_any_order(db):
     for row in (0, 1, 2, 100, 178, 179):
         assert value(db, "SELECT zt_dense(?, 's', 'f32', ?, 1)", source, row) == struct.pack("<250f", *want[250 * row:250 * row + 250])
     assert rows(db, "SELECT count(*), sum(value) FROM zt_elements(?, 's')", source) == [(36000, sum(range(1, 36001)))]
+
+
+@pytest.mark.parametrize("layout, size, shape, says", [
+    ("bsr", (4, 6), (3, 2, 0), "2 x 0 do not fill 4 x 6"), ("bsr", (4, 6), (3, 0, 3), "0 x 3 do not fill 4 x 6"), ("bsr", (4, 5), (3, 2, 3), "2 x 3 do not fill 4 x 5"),
+    ("bsc", (5, 6), (3, 2, 3), "2 x 3 do not fill 5 x 6")])
+def test_blocks_that_do_not_fill_the_matrix_are_an_error(db, layout, size, shape, says):
+    source = compressed(layout, size, [0, 1, 3], [1, 0, 1], shape)
+    assert message(db, "SELECT zt_dense(?, 's')", source) == place(source, "s") + "blocks of " + says
+    assert rows(db, "SELECT object, message FROM zt_check(?, 'full') WHERE severity = 'error'", source) == [("s", "blocks of " + says)]
 
 
 @pytest.mark.parametrize("size, shape, why", [
