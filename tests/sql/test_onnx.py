@@ -335,6 +335,14 @@ def test_of_a_type_the_low_32_bits_count(db, stored, number):
         assert dense(db, source) == b"RAWW"
 
 
+@pytest.mark.parametrize("number", ["1" * 21, "9" * 20, "18446744073709551616", "18446744073709551620", "1/", "1:"])
+@pytest.mark.parametrize("which", ["offset", "length"])
+def test_places_of_external_data_are_numbers_of_64_bits(db, which, number):
+    source = beside("w.bin", **{which: number})
+    said = "offset and length of its external data are no decimal numbers of 64 bits"
+    assert rows(db, "SELECT object, component, message FROM zt_check(?)", source)[0] == ("w", "data", said)
+
+
 @pytest.mark.parametrize("type, dtype, number, fits", [
     (onnx.INT8, "i8", 127, True), (onnx.INT8, "i8", 128, False), (onnx.INT8, "i8", -129, False), (onnx.INT8, "i8", 2**32 - 128, True),
     (UINT8, "u8", -1, False), (UINT8, "u8", 2**32 - 1, False), (onnx.INT32, "i32", -2**31 - 1, False), (onnx.INT32, "i32", -2**31, True)])
