@@ -266,6 +266,14 @@ def test_what_has_no_sign_of_its_own_is_listed(db, dtype, metadata, format):
     assert rows(db, "SELECT zt_fingerprint(?)", source) == [(None,)]
 
 
+@pytest.mark.parametrize("quantizer, shown", [
+    ((0.5, 1), [0.5, 1]), ([0.5, 1], None), (tuple(range(16)), list(range(16))), (tuple(range(17)), None), ((1, "x" * 2**21), [1, None]), ((evil(), {"a": 1}), [{"$opaque": "posix.mkdir"}, {"a": 1}])],
+    ids=range(6))
+def test_quantizers_are_shown_in_part(db, quantizer, shown):
+    source = of(call("torch._utils", "_rebuild_qtensor", storage(kind="QInt8Storage", elements=16), 0, (4,), (1,), quantizer, False, ordered()))
+    assert attributes(db, source)["quantizer"] == shown
+
+
 def test_a_quantizer_of_channels_is_shown_without_its_tensors(db):
     quantizer = (name("torch", "per_channel_affine"), tensor(key="1"), tensor(key="2"), 0)
     source = of(call("torch._utils", "_rebuild_qtensor", storage(kind="QInt8Storage"), 0, (4,), (1,), quantizer, False, ordered()))
