@@ -115,8 +115,8 @@ void zt_pickle_put_result(const zt_pickle_result *r, zt_cbor_out *out){
   }
 }
 
-/* Append a whole number below 10^17, after which `point` stands: Python shows 10^16 and more with an
-** exponent, and as few digits as tell it from other doubles. */
+/* Append a whole number below 10^17, after which `point` stands: Python shows 10^16 and more with
+** an exponent, and as few digits as tell it from other doubles. */
 static void result_show_whole(double real, const char *point, sqlite3_str *out){
   const char *sign = signbit(real) ? "-" : "";
   uint64_t n = (uint64_t)fabs(real), unit = 100;
