@@ -66,7 +66,8 @@ enum {
   ZT_RULE_NO_GAP = 0x80,            /* Every byte belongs to a component or the manifest */
   ZT_RULE_VIEWS = 0x100,            /* Components may share some of their bytes */
   ZT_RULE_ANY_ALIGNMENT = 0x200,    /* No limit on the bytes that align a component */
-  ZT_RULE_DIGESTS_KNOWN = 0x400     /* Digests have no other algorithms than those known here */
+  ZT_RULE_DIGESTS_KNOWN = 0x400,    /* Digests have no other algorithms than those known here */
+  ZT_RULE_SPLIT_VALUES = 0x800      /* Complex values of sparse tensors are `real` and `imag` */
 };
 
 typedef struct zt_object {

@@ -518,7 +518,7 @@ zt_matlab_scan *zt_matlab_scan_new(zt_builder *b, uint64_t size){
     .in = { .source = b->source, .interrupt = b->interrupt, .err = b->err },
     .most = most<ZT_MAX_MANIFEST ? most : ZT_MAX_MANIFEST
   };
-  b->container->rules = ZT_RULE_VIEWS;
+  b->container->rules = ZT_RULE_VIEWS|ZT_RULE_SPLIT_VALUES;
   return s;
 }
 

@@ -1,6 +1,7 @@
 /* Arrays of msgpack as objects. See msgpack_array.h; rule numbers: msgpack.c. */
 #include "container/msgpack_array.h"
 
+#include <assert.h>
 #include "container/dtype.h"
 #include "container/manifest.h"
 #include "core/host.h"
@@ -160,7 +161,8 @@ bool zt_msgpack_put_scalar(zt_msgpack_scan *s, zt_msgpack_range in, zt_cbor_out 
   if( !msgpack_read_array(s, in, &array) || array.rank>0 ) return false;
   type = msgpack_type(array.dtype, array.dtype_length);
   n = array.data.end-array.data.at;
-  return type && n==type->width && n<=sizeof(bytes)
+  assert( !type || type->width<=sizeof(bytes) );
+  return type && n==type->width
       && zt_pages_read(&s->in, array.data.at, (size_t)n, bytes)
       && msgpack_put_element(out, type, bytes);
 }

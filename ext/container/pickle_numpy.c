@@ -553,7 +553,8 @@ bool zt_numpy_read_scalar(const zt_pickle *p, const zt_pickle_value *call, size_
     return false;
   }
   if( kind=='U' || kind=='S' ) return numpy_set_text(kind, &type, &data, out);
-  if( !type.dense || type.bytes>sizeof(bytes) || !kind ) return false;
+  if( !type.dense || !kind ) return false;
+  assert( type.bytes<=sizeof(bytes) );
   zt_pickle_copy_bytes(&data, bytes, data.n);
   return numpy_set_number(kind, &type, bytes, out);
 }

@@ -12,6 +12,7 @@
 #include "container/pickle_result.h"
 
 #include <math.h>
+#include <stdio.h>
 #include "container/pickle_numpy.h"
 #include "core/host.h"
 #include "core/json.h"
@@ -114,10 +115,44 @@ void zt_pickle_put_result(const zt_pickle_result *r, zt_cbor_out *out){
   }
 }
 
-void zt_pickle_show_real(double real, sqlite3_str *out){
+/* Append a whole number below 10^17, after which `point` stands: Python shows 10^16 and more with
+** an exponent, and as few digits as tell it from other doubles. */
+static void result_show_whole(double real, const char *point, sqlite3_str *out){
+  const char *sign = signbit(real) ? "-" : "";
+  uint64_t n = (uint64_t)fabs(real), unit = 100;
+  char z[24];
+  int digits;
+  if( n<10000000000000000 ){
+    sqlite3_str_appendf(out, "%s%llu%s", sign, (unsigned long long)n, point);
+    return;
+  }
+  while( unit>1 && (double)((n+unit/2)/unit*unit)!=fabs(real) ) unit /= 10;
+  digits = snprintf(z, sizeof(z), "%llu", (unsigned long long)((n+unit/2)/unit*unit));
+  while( digits>1 && z[digits-1]=='0' ) digits--;
+  sqlite3_str_appendf(out, "%s%c%s%.*se+16", sign, z[0], digits>1 ? "." : "", digits-1, z+1);
+}
+
+static void result_show_real(double real, const char *point, sqlite3_str *out){
   if( isnan(real) ) sqlite3_str_appendall(out, "nan");
   else if( isinf(real) ) sqlite3_str_appendall(out, real<0 ? "-inf" : "inf");
+  else if( real==trunc(real) && fabs(real)<1e17 ) result_show_whole(real, point, out);
   else zt_json_real(out, real);
+}
+
+void zt_pickle_show_real(double real, sqlite3_str *out){
+  result_show_real(real, ".0", out);
+}
+
+/* Python shows no point in whole parts, and a real part of +0 not at all. */
+static void result_show_complex(const zt_pickle_result *r, sqlite3_str *out){
+  const bool real = r->real!=0 || signbit(r->real);
+  if( real ){
+    sqlite3_str_appendall(out, "(");
+    result_show_real(r->real, "", out);
+    if( !signbit(r->imag) || isnan(r->imag) ) sqlite3_str_appendall(out, "+");
+  }
+  result_show_real(r->imag, "", out);
+  sqlite3_str_appendall(out, real ? "j)" : "j");
 }
 
 static void result_show_made(const zt_pickle_result *r, sqlite3_str *out){
@@ -138,13 +173,7 @@ void zt_pickle_show_result(const zt_pickle_result *r, sqlite3_str *out){
     case ZT_RESULT_INTEGER:  sqlite3_str_appendf(out, "%lld", (long long)r->integer); break;
     case ZT_RESULT_UNSIGNED: sqlite3_str_appendf(out, "%llu", (unsigned long long)r->u); break;
     case ZT_RESULT_REAL:     zt_pickle_show_real(r->real, out); break;
-    case ZT_RESULT_COMPLEX:
-      sqlite3_str_appendall(out, "(");
-      zt_pickle_show_real(r->real, out);
-      if( !signbit(r->imag) ) sqlite3_str_appendall(out, "+");
-      zt_pickle_show_real(r->imag, out);
-      sqlite3_str_appendall(out, "j)");
-      break;
+    case ZT_RESULT_COMPLEX:  result_show_complex(r, out); break;
     case ZT_RESULT_TEXT:     sqlite3_str_appendall(out, r->text); break;
     default:                 result_show_made(r, out); break;
   }

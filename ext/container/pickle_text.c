@@ -67,7 +67,7 @@ const char *zt_pickle_decimal(zt_span text, uint8_t *out, size_t *n){
 }
 
 const char *zt_pickle_real(zt_span text, double *out){
-  char room[TEXT_REAL_MAX+1];
+  char room[TEXT_REAL_MAX+ZT_JSON_REAL_ROOM];
   const zt_text all = { (const char*)text.p, text.n };
   const size_t sign = text.n && (text.p[0]=='-' || text.p[0]=='+');
   const zt_text bare = { all.z+sign, all.n-sign };

@@ -12,6 +12,7 @@
 */
 #include "container/torch_object.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include "container/manifest.h"
 #include "container/torch_attributes.h"
@@ -325,7 +326,8 @@ static bool object_set_coo(object_draft *object, const zt_torch_tensor *tensor,
   }
   if( strided && indices->shape[1]>1 && parts[1].numbers[3]!=1 ) return false;
   object->part.whole = (uint8_t)whole;
-  if( !strided || tensor->rank==0 ) return true;
+  if( !strided ) return true;
+  assert( tensor->rank>0 );   /* Coordinates of no dimension have no elements */
   object->part.flags |= OBJECT_STRIDED;
   memset(object->numbers+object->part.rank, 0, object->part.rank*sizeof(*object->numbers));
   object->numbers[object->part.rank] = parts[1].numbers[2];

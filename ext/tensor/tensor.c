@@ -56,7 +56,8 @@ int zt_tensor_values(const zt_tensor *t, zt_array *out, zt_error *err){
   const uint32_t i = t->object->index;
   zt_component component;
   /* Components that a format does not know may have any name */
-  return !zt_component_find(t->container, i, ZT_TEXT("values"), &component)
+  return (t->object->rules & ZT_RULE_SPLIT_VALUES)
+      && !zt_component_find(t->container, i, ZT_TEXT("values"), &component)
       && zt_component_find(t->container, i, ZT_TEXT("real"), &component)
        ? zt_tensor_parts(t, UINT64_MAX, "P3", out, err) : zt_tensor_array(t, "values", out, err);
 }

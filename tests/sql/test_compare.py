@@ -180,6 +180,7 @@ def test_what_keeps_values_from_being_had_is_the_rows_error(db, tmp_path):
     assert error(a, "w", b, "w") == place(a, "w") + "the shapes differ: [2,3] and [3,2]"
     assert error(a, "w", flat, "w") == place(a, "w") + "the shapes differ: [2,3] and [6]"
     assert error(str(complex_), "w", a, "w").endswith("complex numbers are not compared")
+    assert error(a, "w", str(complex_), "w").endswith("complex numbers are not compared")
     assert error(a, "w", lost, "w").startswith(f"ztensor: {lost}: ")
     assert error(lost, "w", a, "w").startswith(f"ztensor: {lost}: ")
     assert error(a, "v", b, "w") == place(a, "v") + "no such object"

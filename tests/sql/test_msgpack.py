@@ -5,7 +5,7 @@ import struct
 import pytest
 
 import write_msgpack as msgpack
-from support import rows, value
+from support import message, rows, value
 
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
 
@@ -84,3 +84,43 @@ def test_maps_with_the_keys_of_chunks_are_maps_without_the_mark(db):
         tree = {"shape": 1, "chunks": tree, "z": 1}
     assert rows(db, "SELECT objects FROM zt_files(?)", msgpack.pack(tree)) == [(0,)]
     assert value(db, "SELECT count(*) FROM zt_attributes(?)", msgpack.pack(tree)) == 123
+
+
+def beside(**chunk):
+    """A map of chunks with other parts, beside a fine array."""
+    parts = {"shape": msgpack.Map(msgpack.in_order([2])), "chunks": msgpack.Map(msgpack.in_order([msgpack.array([2], "float32", bytes(8))])), **chunk}
+    return msgpack.two(msgpack.Map([(msgpack.MARK, True), *parts.items()]))
+
+
+HALF = msgpack.array([1], "float32", bytes(4))
+ARRAY, SHAPE, CHUNKS = ("its extension is not a shape, a dtype and bytes", "its shape does not have all dimensions",
+                        "its chunks are not all there, or not of one dtype")
+
+
+@pytest.mark.parametrize("data, says", [
+    *[(msgpack.two(msgpack.ext(1, whole[:n])), ARRAY) for whole in (msgpack.pack([[4, 5], "float32", b"abcd"]),) for n in range(len(whole))],
+    (msgpack.two(msgpack.array([1], "a\0b", b"abcd")), ARRAY),
+    *[(beside(shape=shape), SHAPE) for shape in (4, [2], {"": 2}, {"-1": 2}, {":": 2}, {"0" * 40: 2}, msgpack.Map([(0, 2)]))],
+    *[(beside(chunks=chunks), CHUNKS) for chunks in (4, [HALF], {"": HALF}, {"/": HALF}, msgpack.Map([(0, HALF)]), {"0": msgpack.array([1], "float32", bytes(4), 3)})]])
+def test_an_array_that_is_none_is_listed_with_its_fault(db, data, says):
+    assert rows(db, "SELECT object, message FROM zt_check(?)", data) == [("w", says)]
+    assert rows(db, "SELECT object, type FROM zt_objects(?)", data)[0] == ("fine", "f32")
+    assert message(db, "SELECT zt_dense(?, 'w')", data).endswith(says)
+
+
+def test_data_may_be_text_as_they_were_before_there_were_bytes(db):
+    data = msgpack.two(msgpack.ext(1, msgpack.pack([[2], "int16", "abcd"])))
+    assert value(db, "SELECT zt_dense(?, 'w')", data) == b"abcd"
+
+
+def test_an_array_in_chunks_that_is_cut_is_refused(db):
+    """In each of its keys and values."""
+    whole, at = beside(), len(msgpack.pack(msgpack.Map([msgpack.FINE]))) + 2
+    for n in range(at, len(whole)):
+        assert "goes beyond what it is in" in message(db, "SELECT * FROM zt_objects(?)", whole[:n]), n
+
+
+@pytest.mark.parametrize("parts", [[1], [1, 2, 3], 5, ["a", 2], [1, "b"]], ids=str)
+def test_what_is_no_complex_number_is_opaque(db, parts):
+    data = msgpack.two(msgpack.ext(2, msgpack.pack(parts)))
+    assert json.loads(value(db, "SELECT value FROM zt_attributes(?) WHERE key = 'w'", data)) == {"$opaque": "msgpack ext 2"}

@@ -196,6 +196,15 @@ def test_a_file_with_any_byte_changed_says_the_same_as_path_and_as_blob(db, save
         assert everything(db, save("data." + name[-3:], changed)) == everything(db, changed), n
 
 
+@pytest.mark.parametrize("descr, format, dtype", [
+    ("<M8[D]", "datetime64", "u8"), ("<M8D]", "unknown", None), ("<M8[D", "unknown", None), ("<M8[]", "unknown", None), ("<M8]", "unknown", None), ("<f8[D]", "unknown", None),
+    ("f4", "dense", "f32"), ("=f4", "dense", "f32"), ("!f4", "unknown", None), ("<", "unknown", None), ("", "unknown", None), ("<f99999999999999999999", "unknown", None),
+    ("|O8", "object", None), ("|O", "object", None), ("|O8x", "unknown", None), ("<f", "unknown", None)])
+def test_texts_of_types(db, descr, format, dtype):
+    source = array(shaped("(0,)", repr(descr)), b"")
+    assert rows(db, "SELECT format, dtype FROM zt_objects(?)", source) == [(format if format == "dense" else f"numpy.{format}", dtype)]
+
+
 LISTED = {"text": ("'<U5'", 40, "unicode"), "bytes": ("'|S7'", 14, "bytes"), "no bytes": ("'|S0'", 0, "bytes"), "dates": ("'>M8[D]'", 16, "datetime64"),
           "durations": ("'<m8[ns]'", 16, "timedelta64"), "void": ("'|V3'", 6, "void"), "long double": ("'<f16'", 32, "longdouble"),
           "fields": ("[('a', '<i4'), ('b', '<f8', (2,))]", 40, "structured")}

@@ -335,6 +335,31 @@ def test_of_a_type_the_low_32_bits_count(db, stored, number):
         assert dense(db, source) == b"RAWW"
 
 
+@pytest.mark.parametrize("number", ["1" * 21, "9" * 20, "18446744073709551616", "18446744073709551620", "1/", "1:"])
+@pytest.mark.parametrize("which", ["offset", "length"])
+def test_places_of_external_data_are_numbers_of_64_bits(db, which, number):
+    source = beside("w.bin", **{which: number})
+    said = "offset and length of its external data are no decimal numbers of 64 bits"
+    assert rows(db, "SELECT object, component, message FROM zt_check(?)", source)[0] == ("w", "data", said)
+
+
+@pytest.mark.parametrize("type, dtype, number, fits", [
+    (onnx.INT8, "i8", 127, True), (onnx.INT8, "i8", 128, False), (onnx.INT8, "i8", -129, False), (onnx.INT8, "i8", 2**32 - 128, True),
+    (UINT8, "u8", -1, False), (UINT8, "u8", 2**32 - 1, False), (onnx.INT32, "i32", -2**31 - 1, False), (onnx.INT32, "i32", -2**31, True)])
+def test_numbers_of_int32_data_fit_their_type(db, type, dtype, number, fits):
+    """Those of 32 bits may be written without their sign."""
+    source = model_of(onnx.packed(5, [number]), dims=[1], type=type)
+    if fits:
+        assert value(db, "SELECT zt_value(?, 'w', 0)", source) == (number if number < 2**31 else number - 2**32)
+    else:
+        assert message(db, "SELECT zt_dense(?, 'w')", source).endswith(f": number 0 is {number}, which does not fit {dtype}")
+
+
+def test_a_field_of_numbers_of_another_wire_type_is_passed_over(db):
+    source = model_of(onnx.tag(5, 5) + b"abcd" + onnx.field(5, 7), dims=[1], type=UINT8)
+    assert dense(db, source) == b"\7"
+
+
 def test_values_of_a_sparse_tensor_without_a_type_are_told(db):
     source = onnx.with_sparse(onnx.tensor("w", [2], 0, onnx.raw(bytes(8))), onnx.positions(1, 2), [6])
     why = "it has no dtype that is known"

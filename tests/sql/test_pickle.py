@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pickle
+import random
 import zipfile
 import zlib
 
@@ -249,3 +250,21 @@ def test_a_pickle_in_an_archive(db):
     source = file.getvalue()
     assert rows(db, "SELECT container, version, attributes FROM zt_files(?)", source) == [("pickle", "4", '{"n":1}')]
     assert value(db, "SELECT zt_dense(?, 'a')", source) == A.tobytes()
+
+
+def test_a_header_whose_length_begins_like_a_pickle_is_one_of_safetensors(db):
+    """0x2e0280 bytes: PROTO 2, STOP. And where no brace follows, it is a pickle, of 128."""
+    header = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'.ljust(0x2E0280)
+    source = len(header).to_bytes(8, "little") + header + bytes(4)
+    assert rows(db, "SELECT container, objects FROM zt_files(?)", source) == [("safetensors", 1)]
+    assert rows(db, "SELECT container, version FROM zt_files(?)", b"\x80\2K\x80.") == [("pickle", "2")]
+    assert rows(db, "SELECT container FROM zt_files(?)", b"\x80\2\x80\2N.") == [(None,)]
+
+
+def test_reals_as_keys_are_as_python_shows_them(db):
+    """Also those that it begins to write with an exponent."""
+    numbers = random.Random(5)
+    keys = [0.0, -0.0, 1e15, -1e16, 9007199254740993.0, 9999999999999998.0, 1e16 + 2, 99999999999999984.0, 1e17, 123456789012345.6, 1e-4, 1e-5, 5e-324]
+    keys += [numbers.choice((1, -1)) * numbers.uniform(1, 10) * 10.0 ** numbers.randrange(-7, 19) for _ in range(3000)]
+    assert [key for key, in rows(db, "SELECT key FROM zt_attributes(?)", pickle.dumps([{key: 1} for key in keys], 2))] == [
+        f"{i}.{key}" for i, key in enumerate(keys)]

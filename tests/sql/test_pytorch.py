@@ -13,6 +13,7 @@ import pytest
 import corpus
 from support import everything, message, place, rows, value
 from write_pytorch import ONES, archive, built, call, evil, integer, name, of, ordered, pickled, put, storage, tensor, text
+from write_pytorch import sparse as sparse_parts
 
 HOSTILE = corpus.FORMATS / "pytorch" / "hostile"
 
@@ -54,6 +55,12 @@ def test_keys_that_are_no_text_are_written_as_python_shows_them(db):
     assert list(leaves(db, of(keys))) == ["7", "-7", "0.5", "None", "True", "False", "(1, a)", "(x,)", "ff00", "((1, 2), None)", "os.system", "...",
                                           "(...,)", str(2**70), str(-2**70), f"({-2**63 - 1},)", str(2**500), "(...,)#2", "inf", "-inf",
                                           "(nan, -0.0)"]
+
+
+def test_keys_are_shown_in_part(db):
+    """Tuples are shown four deep, with at most 16 items."""
+    keys = {put((((((1,),),),),)): 0, put(tuple(range(16))): 1, put(tuple(range(17))): 2}
+    assert list(leaves(db, of(keys))) == ["((((...,),),),)", str(tuple(range(16))), "..."]
 
 
 def test_values_keep_their_types(db):
@@ -232,6 +239,11 @@ def test_values_are_negated_and_conjugated_and_bytes_are_not(db, metadata, want)
         assert attributes(db, source).get(word) is (metadata.get(word) or None if isinstance(metadata, dict) else None)
 
 
+def test_what_is_not_complex_is_its_own_conjugate(db):
+    source = of(tensor(metadata={"conj": True}))
+    assert rows(db, "SELECT format, zt_json(?1, '') FROM zt_objects(?1)", source) == [("dense", "[1.0,2.0,3.0,4.0]")]
+
+
 @pytest.mark.parametrize("kind, letter, values, want", [
     ("Float", "f", [0.0, 1.5, float("inf"), -2], [-0.0, -1.5, float("-inf"), 2]), ("Double", "d", [0.0, 1e300], [-0.0, -1e300]),
     ("Half", "e", [0.0, 0.5, -3], [-0.0, -0.5, 3]), ("Long", "q", [5, -2**63, 0], [-5, -2**63, 0]), ("Short", "h", [1, -7], [-1, 7]),
@@ -252,6 +264,14 @@ def test_what_has_no_sign_of_its_own_is_listed(db, dtype, metadata, format):
     assert rows(db, "SELECT format, fingerprint FROM zt_objects(?)", source) == [(format, None)]
     assert message(db, "SELECT zt_dense(?, '')", source) == place(source, "") + f"no meaning of format '{format}' is known"
     assert rows(db, "SELECT zt_fingerprint(?)", source) == [(None,)]
+
+
+@pytest.mark.parametrize("quantizer, shown", [
+    ((0.5, 1), [0.5, 1]), ([0.5, 1], None), (tuple(range(16)), list(range(16))), (tuple(range(17)), None), ((1, "x" * 2**21), [1, None]), ((evil(), {"a": 1}), [{"$opaque": "posix.mkdir"}, {"a": 1}])],
+    ids=range(6))
+def test_quantizers_are_shown_in_part(db, quantizer, shown):
+    source = of(call("torch._utils", "_rebuild_qtensor", storage(kind="QInt8Storage", elements=16), 0, (4,), (1,), quantizer, False, ordered()))
+    assert attributes(db, source)["quantizer"] == shown
 
 
 def test_a_quantizer_of_channels_is_shown_without_its_tensors(db):
@@ -284,6 +304,24 @@ def test_values_of_an_expanded_tensor_are_counted_as_often_as_they_occur(db):
     assert rows(db, "SELECT elements, equal, max_abs, dot, cosine FROM zt_compare(?1, '', ?1, '')", source) == [
         (4 * each, 4 * each, 0, 30 * each, 1)]
     assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+FAR = 2**62
+
+
+@pytest.mark.parametrize("made, says", [
+    (tensor(elements=FAR, kind="DoubleStorage"), f"its storage has {FAR} elements, and the record 16 bytes"),
+    (tensor((2,), (FAR,)), f"{FAR + 1} elements from element 0 end beyond its storage, which has 16 bytes"),
+    (tensor(offset=FAR - 1), f"4 elements from element {FAR - 1} end beyond its storage, which has 16 bytes"),
+    (tensor((6, 2), (FAR, 1)), "its strides lead beyond 2^64 elements"), (tensor((4, 4, 2), (FAR, FAR, 1)), "its strides lead beyond 2^64 elements"),
+    (tensor(view=(("v", 0, -1),)), "a view of -1 elements from 0 on does not lie in its storage, which has 16 bytes"),
+    (tensor(view=(("v", FAR, 1),)), f"a view of 1 elements from {FAR} on does not lie in its storage, which has 16 bytes"),
+    (tensor(view=(("v", 0, FAR),)), f"a view of {FAR} elements from 0 on does not lie in its storage, which has 16 bytes")])
+def test_numbers_beyond_64_bits_lie_in_no_storage(db, made, says):
+    source = of({"w": made, "v": tensor()})
+    assert rows(db, "SELECT object, message FROM zt_check(?) WHERE severity = 'error'", source) == [("w", says)]
+    assert message(db, "SELECT zt_dense(?, 'w')", source) == place(source, "w", "data") + says
+    assert dense(db, source, "v") == [1, 2, 3, 4]
 
 
 def test_views_of_one_storage_are_no_finding(db):
@@ -353,6 +391,30 @@ def test_coordinates_as_coalesce_leaves_them(db):
 @pytest.mark.parametrize("keys", [("a", "b"), (1, "1"), (1, 2), (0.5, 1), (None, False)], ids=str)
 def test_keys_that_differ_are_no_key_twice(db, keys):
     assert rows(db, "SELECT error FROM zt_files(?)", of({keys[0]: 1, keys[1]: 2})) == [(None,)]
+
+
+def coo(indices, values, size):
+    """Indices and values are (shape, stride), and perhaps metadata."""
+    return of({"s": sparse(tensor(*indices, key="i", elements=16, kind="LongStorage"), tensor(*values), size)},
+              storages={"0": ONES, "i": struct.pack("<16q", *[0, 1, 2] + [0] * 13)})
+
+
+@pytest.mark.parametrize("indices, values, size", [
+    (((1, 2), (2, 1)), ((-1,), (1,)), (3,)), (((1, 2), (2, 1)), ((2,), (2,)), (3,)), (((1, 2), (2, 1)), ((2,), (1,), 0, {"neg": True}), (3,)),
+    (((1, 2), (2, 1), 0, {"neg": True}), ((2,), (1,)), (3,)), (((2,), (1,)), ((2,), (1,)), (3,)), (((1, 2), (2, 1)), ((), ()), (3,)),
+    (((1, 3), (3, 1)), ((2,), (1,)), (3,)), (((1, 2), (2, 1)), ((2, 1, 1), (1, 1, 1)), (3,)), (((2, 2), (2, 1)), ((2,), (1,)), (3,)),
+    (((1, 2), (2, 1)), ((2, 2), (2, 1)), (3, 3)), (((2, 2), (1, 2)), ((2,), (1,)), (3, 3))])
+def test_coordinates_that_are_not_put_together_are_listed(db, indices, values, size):
+    source = coo(indices, values, size)
+    assert message(db, "SELECT zt_dense(?, 's')", source) == place(source, "s") + "its indices and values are not as torch lays them out"
+    assert rows(db, "SELECT format, shape, fingerprint FROM zt_objects(?)", source) == [
+        ("torch._rebuild_sparse_tensor", json.dumps(size).replace(" ", ""), None)]
+    assert rows(db, "SELECT component FROM zt_components(?)", source) == [("values",), ("indices",)]
+
+
+def test_coordinates_of_one_value_may_lie_apart(db):
+    source = coo(((2, 1), (2, 7)), ((1,), (1,)), (2, 3))
+    assert value(db, "SELECT zt_json(?, 's')", source) == "[[0.0,0.0,1.0],[0.0,0.0,0.0]]"
 
 
 def test_a_sparse_tensor_whose_values_are_vectors(db):
@@ -427,6 +489,15 @@ def test_a_large_matrix_of_blocks_is_read_in_any_order(db):
     assert rows(db, "SELECT count(*), sum(value) FROM zt_elements(?, 's')", source) == [(36000, sum(range(1, 36001)))]
 
 
+@pytest.mark.parametrize("layout, size, shape, says", [
+    ("bsr", (4, 6), (3, 2, 0), "2 x 0 do not fill 4 x 6"), ("bsr", (4, 6), (3, 0, 3), "0 x 3 do not fill 4 x 6"), ("bsr", (4, 5), (3, 2, 3), "2 x 3 do not fill 4 x 5"),
+    ("bsc", (5, 6), (3, 2, 3), "2 x 3 do not fill 5 x 6")])
+def test_blocks_that_do_not_fill_the_matrix_are_an_error(db, layout, size, shape, says):
+    source = compressed(layout, size, [0, 1, 3], [1, 0, 1], shape)
+    assert message(db, "SELECT zt_dense(?, 's')", source) == place(source, "s") + "blocks of " + says
+    assert rows(db, "SELECT object, message FROM zt_check(?, 'full') WHERE severity = 'error'", source) == [("s", "blocks of " + says)]
+
+
 @pytest.mark.parametrize("size, shape, why", [
     ((2, 3, 4), (2, 2), "it is a batch of sparse matrices, whose values are not put together"),
     ((3, 4), (2, 2), "its indices and values are not as torch lays them out")])
@@ -438,11 +509,19 @@ def test_sparse_tensors_that_are_not_put_together_are_listed(db, size, shape, wh
     assert rows(db, "SELECT component, length FROM zt_components(?)", source) == [("values", 4 * math.prod(shape)), ("indices", 16), ("indptr", 24)]
 
 
-@pytest.mark.parametrize("broken", [
+OPAQUE = [
     sparse(tensor(), tensor(), (2, 3), "torch.sparse_csr"), sparse(b"N", tensor(), (2, 3)), tensor(("a",)), tensor((1, 2)), tensor(kind="Float"),
     call("torch._utils", "_rebuild_tensor_v2", evil(), 0, (4,), (1,)), call("torch._utils", "_rebuild_parameter", evil(), True, ordered()),
     call("torch._utils", "_rebuild_tensor_v2"), v3("float32")[:-2] + b"0tR", tensor((1,) * 65, (1,) * 65), name("torch._utils", "_rebuild_tensor_v2") + b"NR",
-    call("torch._utils", "_rebuild_meta_tensor_no_storage", 1)], ids=range(12))
+    call("torch._utils", "_rebuild_meta_tensor_no_storage", 1), call("torch._utils", "_rebuild_meta_tensor_no_storage", name("torch", "float32"), "x"),
+    call("torch._utils", "_rebuild_tensor_v2", put((5, 1)) + b"Q", 0, (4,), (1,)), tensor(metadata={5: True}), tensor(metadata={f"m{i}": True for i in range(17)}),
+    v3("float32", 5), call("torch._utils", "_rebuild_tensor_v3", storage(), 0, (4,), (1,), False, ordered(), name("os", "float32")),
+    call("torch._utils", "_rebuild_nested_tensor", tensor(), tensor(), tensor(), b"N"), sparse(tensor((1, 2)), tensor(), (2, 3)),
+    sparse(call("torch._utils", "_rebuild_parameter", tensor(), True, ordered()), tensor(), (2, 3)), sparse(tensor(), tensor(), 5),
+    sparse_parts("csr", b"N", tensor(), tensor(), (2, 2)), sparse_parts("csr", tensor(), tensor(), tensor(), 5)]
+
+
+@pytest.mark.parametrize("broken", OPAQUE, ids=range(len(OPAQUE)))
 def test_what_is_not_called_as_torch_does_is_opaque(db, broken):
     """The tensors among its arguments are rows all the same."""
     source = of({"w": broken, "v": tensor()})

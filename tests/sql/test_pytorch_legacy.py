@@ -383,3 +383,8 @@ def test_two_archives_in_a_row_are_neither(db):
 @pytest.mark.parametrize("path", LEGACY, ids=lambda p: p.stem)
 def test_golden_files_with_bytes_behind_them(db, path):
     assert values(db, path.read_bytes() + b"\n") == values(db, path.read_bytes())
+
+
+def test_a_broken_pickle_among_others_says_what_is_wrong(db):
+    for system, value in ((SYSTEM, b"\xff"), (b"\xff", {})):
+        assert message(db, "SELECT * FROM zt_objects(?)", legacy(value, system=system)).endswith("byte 2: opcode 0xff is not known")

@@ -1,6 +1,7 @@
 """numpy's arrays and scalars in pickles: opcode by opcode, and as Python's pickle module writes them where numpy is there. zt_dense
 gives numpy's own bytes; arrays without numbers are listed."""
 import datetime
+import functools
 import json
 import math
 import pickle
@@ -21,6 +22,10 @@ ENCODINGS = ["bytes", "latin1", "string", "bytearray"]
 
 def dtype(kind, order="<", version=3, more=(None, None, None, -1, -1, 0), flags=(False, True)):
     return call("numpy", "dtype", kind, *flags) + put((version, order, *more)) + b"b"
+
+
+def record(size, kind=("numpy", "record")):
+    return dtype(name(*kind), "|", more=(None, ("a",), {"a": (dtype("i4"), 0)}, size, 1, 16))
 
 
 def stored(data, how="bytes"):
@@ -113,10 +118,11 @@ def test_orders_of_frombuffer(db, order, axes):
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (1,), (2, 3, 4), 6])
-@pytest.mark.parametrize("fortran", [False, True, b"K\1"])
+@pytest.mark.parametrize("fortran", [False, True, b"K\0", b"K\1"])
 def test_shapes(db, shape, fortran):
-    wanted = numpy.arange(math.prod(numpy.shape(numpy.empty(shape))), dtype="<i4").reshape(shape, order="F" if fortran else "C")
-    source = of({"w": array(shape, dtype("i4"), wanted.tobytes(order="F" if fortran else "C"), fortran)})
+    order = "F" if fortran in (True, b"K\1") else "C"
+    wanted = numpy.arange(math.prod(numpy.shape(numpy.empty(shape))), dtype="<i4").reshape(shape, order=order)
+    source = of({"w": array(shape, dtype("i4"), wanted.tobytes(order=order), fortran)})
     assert row(db, source) == ("dense", "i32", list(wanted.shape))
     assert dense(db, source) == wanted.tobytes()
 
@@ -141,6 +147,17 @@ def test_a_type_that_is_not_known_is_listed(db, of_what):
     assert value(db, "SELECT zt_fingerprint(?)", source) is None
 
 
+LATIN1 = call("_codecs", "encode", "abcd", "latin1")
+
+
+def nested(times):
+    return functools.reduce(lambda made, _: call("builtins", "bytearray", made), range(times), stored(b"abcd"))
+
+
+def test_bytes_of_bytes(db):
+    assert dense(db, of({"w": array((4,), dtype("u1"), nested(4), how="opcodes")})) == b"abcd"
+
+
 LYING = {
     "short": (array((3,), dtype("f4"), bytes(11)), "3 elements of f32 are 12 bytes, and it has 11"),
     "long": (array((3,), dtype("f4"), bytes(13)), "3 elements of f32 are 12 bytes, and it has 13"),
@@ -156,9 +173,23 @@ LYING = {
     "utf8": (array((4,), dtype("u1"), call("_codecs", "encode", "abcd", "utf8"), how="opcodes"), "its data are not bytes"),
     "text": (array((4,), dtype("u1"), "abcd"), "its data are not bytes"),
     "numbers": (array((4,), dtype("u1"), 5), "its data are not bytes"),
+    **{f"encoded_{kind}": (array((4,), dtype("u1"), made, how="opcodes"), "its data are not bytes") for kind, made in {
+        "errors": call("_codecs", "encode", "abcd", "latin1", "strict"), "state": LATIN1 + put({"a": 1}) + b"b", "entry": LATIN1 + text("a") + b"Ns",
+        "item": LATIN1 + b"Na", "keywords": name("_codecs", "encode") + put(("abcd", "latin1")) + put({"a": 1}) + b"\x92",
+        "bytes": call("builtins", "bytes", "abcd", "latin1"), "five_times": nested(5)}.items()},
     "no_state": (call("numpy.core.multiarray", "_reconstruct", name("numpy", "ndarray"), (0,), b"C\1b"), "it has no state"),
     "short_state": (call("numpy.core.multiarray", "_reconstruct", name("numpy", "ndarray"), (0,), b"C\1b") + put((1, (4,), dtype("u1"))) + b"b",
                     "its state is invalid"),
+    "listed_state": (call("numpy.core.multiarray", "_reconstruct", name("numpy", "ndarray"), (0,), b"C\1b") + put([1, (4,), dtype("u1"), False, stored(b"abcd")])
+                     + b"b", "its state is invalid"),
+    "order_of_two": (array((4,), dtype("i1", "<>"), b"abcd"), "its dtype is not known"),
+    "record_of_others": (array((1,), record(4, ("m", "record")), b"abcd"), "its dtype is not known"),
+    "other_class": (array((1,), record(4, ("numpy", "other")), b"abcd"), "its dtype is not known"),
+    "record_of_text": (array((1,), record("4"), b"abcd"), "its dtype is not known"),
+    "record_below_0": (array((1,), record(-1), b"abcd"), "its dtype is not known"),
+    "record_of_2_gib": (array((1,), record(2**31), b"abcd"), "its dtype is not known"),
+    "axes_negative": (buffer(stored(bytes(16)), dtype("f4"), (2, 2), "K", (0, -1)), "its axes are not a permutation"),
+    "axes_of_text": (buffer(stored(bytes(16)), dtype("f4"), (2, 2), "K", ("a", "b")), "its axes are not a permutation"),
     "axes_twice": (buffer(stored(bytes(16)), dtype("f4"), (2, 2), "K", (0, 0)), "its axes are not a permutation"),
     "axes_beyond": (buffer(stored(bytes(16)), dtype("f4"), (2, 2), "K", (0, 2)), "its axes are not a permutation"),
     "axes_fewer": (buffer(stored(bytes(16)), dtype("f4"), (2, 2), "K", (0,)), "its axes are not a permutation"),
@@ -180,6 +211,8 @@ def test_an_array_that_lies_is_listed_with_its_fault(db, kind):
 
 LISTED = {
     "structured": (array((2,), dtype("V8", "|", more=(None, ("a", "b"), {"a": (dtype("f4"), 0), "b": (dtype("i4"), 4)}, 8, 1, 16)), bytes(16)), "numpy.structured"),
+    "record": (array((2,), record(4), bytes(8)), "numpy.structured"),
+    "subarray": (array((2,), dtype("V8", "|", more=((dtype("f4"), (2,)), None, None, 8, 4, 0)), bytes(16)), "numpy.structured"),
     "unicode": (array((2,), dtype("U3", more=(None, None, None, 12, 4, 8)), bytes(24)), "numpy.unicode"),
     "strings": (array((2,), dtype("S3", "|", more=(None, None, None, 3, 1, 0)), b"abcdef"), "numpy.bytes"),
     "datetime": (array((2,), dtype("M8", version=4, more=(None, None, None, -1, -1, 0, ({}, (b"C\2ns", 1, 1, 1)))), bytes(16)), "numpy.datetime64"),
@@ -244,6 +277,15 @@ def test_scalars(db, of_what, data, wanted, type, how, core):
 def test_complex_scalars_are_two_numbers(db):
     for kind, data in (("c8", struct.pack("<2f", 0.5, -2)), ("c16", struct.pack("<2d", 0.5, -2))):
         assert json.loads(attribute(db, of({"w": scalar(dtype(kind), data)}))[0]) == [0.5, -2]
+
+
+@pytest.mark.parametrize("key, shown", [
+    (scalar(dtype("u8"), b"\xff" * 8), str(2**64 - 1)), (scalar(dtype("b1", "|"), b"\0"), "False"), (scalar(dtype("f8"), struct.pack("<d", -math.inf)), "-inf"),
+    (call("datetime", "date", stored(bytes([7, 232, 2, 29]))), "2024-02-29"), (scalar(dtype("S5000", "|"), b"\1" * 5000), "..."),
+    *[(scalar(dtype("c16"), struct.pack("<2d", key.real, key.imag)), str(key)) for key in map(complex, *zip(
+        (0.5, -2.5), (1, -2), (0, 0.5), (-0.0, -0.0), (0.0, -0.0), (math.inf, math.nan), (math.nan, -math.inf), (1e15, -1e300), (1e-5, 3)))]])
+def test_keys_that_are_scalars_are_as_python_shows_them(db, key, shown):
+    assert rows(db, "SELECT key, value FROM zt_attributes(?) WHERE object IS NULL", of({"w": b"}" + key + b"K\7s"})) == [(f"w.{shown}", 7)]
 
 
 def test_scalars_are_keys(db):

@@ -1,5 +1,6 @@
 """No tensor of a pickle vanishes, wherever it stands: Python's own Unpickler finds the tensors of random pickles, with classes that
 do nothing. A value in many places takes neither much time nor the file's tables."""
+import functools
 import io
 import pickle
 import random
@@ -45,6 +46,16 @@ PLACES = {
     "third_of_pair": (lambda t: call("collections", "OrderedDict", [["a", 1, t]]), "0.2"),
     "set": (lambda t: call("builtins", "set", [1, t]), "1"),
     "state_of_set": (lambda t: call("builtins", "set", [1]) + put({"x": t}) + b"b", "x"),
+    "same_many_times": (lambda t: functools.reduce(lambda made, _: call("torch.jit._pickle", "restore_type_tag", made, "T"), range(10), t), "0"),
+    "third_of_same": (lambda t: call("torch.jit._pickle", "restore_type_tag", [1], "T", t), "2"),
+    "list_of_same": (lambda t: call("torch.jit._pickle", "restore_type_tag", [1], "T") + t + b"a", "0"),
+    "entry_of_same": (lambda t: call("torch.jit._pickle", "restore_type_tag", [1], "T") + text("k") + t + b"s", "k"),
+    "state_of_same": (lambda t: call("torch.jit._pickle", "restore_type_tag", [1], "T") + put({"x": t}) + b"b", "x"),
+    "keywords_of_same": (lambda t: name("torch.jit._pickle", "restore_type_tag") + put(([1],)) + put({"x": t}) + b"\x92", "x"),
+    "keywords_of_ordered": (lambda t: name("collections", "OrderedDict") + b")" + put({"x": t}) + b"\x92", "x"),
+    "second_of_ordered": (lambda t: call("collections", "OrderedDict", [], t), "1"),
+    "argument_17": (lambda t: call("torch._utils", "_rebuild_tensor_v2", storage(), 0, (4,), (1,), False, ordered(), *[None] * 10, t), "16"),
+    "slots": (lambda t: built("m", "C", (None, {"x": t})), "x"),
     "beside_what_is_the_same": (lambda t: call("torch.jit._pickle", "restore_type_tag", [1], t), "1"),
     "behind_state_of_array": (lambda t: array(*PLAIN, {"u": t}), "5.u"),
     "state_of_array": (lambda t: array(PLAIN, {"u": t}), "1.u"),
@@ -84,8 +95,9 @@ def test_a_tensor_is_a_row_wherever_it_stands(db, place):
     assert a is None or a != b
 
 
-def test_more_states_than_are_kept_make_no_tensor_vanish(db):
-    many = tensor(key="0")
+@pytest.mark.parametrize("first", [tensor(key="0"), tensor((1, 2), key="0")], ids=["sound", "opaque"])
+def test_more_states_than_are_kept_make_no_tensor_vanish(db, first):
+    many = first
     for i in range(1, 12):
         many = call("torch._utils", "_rebuild_parameter_with_state", many, True, ordered(), {f"s{i}": tensor(key=str(i))})
     source = of({"w": many}, storages={str(i): ONES for i in range(12)})

@@ -225,7 +225,7 @@ def test_a_missing_role_is_named(db, role):
 
 
 @pytest.mark.parametrize("name", ["bits", "group_size"])
-@pytest.mark.parametrize("wrong", [0, -1, "4", 4.0, True, [4], b"4", -(1 << 64)])
+@pytest.mark.parametrize("wrong", [0, -1, "4", 4.0, True, [4], b"4", -(1 << 64), writer.tag(1, 4)])
 def test_bits_and_group_size_are_integers_from_1_on(db, name, wrong):
     assert name in refused(db, with_attributes(**{name: wrong}))
 
@@ -240,7 +240,7 @@ def test_attributes_that_contradict_the_rest_are_an_error(db, name, wrong):
 @pytest.mark.parametrize("packing", ["8_per_u8", "4_per_i32", "16_per_i32", "0_per_i32", "-8_per_i32", "per_i32", "8_per_",
                                      "8_per_f32", "8_per_i33", "8per_i32", " 8_per_i32", "8_per_i32 ", "8_per_int32",
                                      "08_per_i32x", "", 8, b"8_per_i32", "8_per_i32\0", "18446744073709551624_per_i32",
-                                     "8_per_u32", "8_PER_I32", ["8_per_i32"]])
+                                     "8_per_u32", "8_PER_I32", ["8_per_i32"], writer.tag(1, "8_per_i32")])
 def test_packing_names_the_word_and_how_many_codes_fill_it(db, packing):
     assert "packing" in refused(db, with_attributes(packing=packing))
 

@@ -29,6 +29,20 @@ def coo(index="u64"):
 BOTH = pytest.mark.parametrize("make", [csr, coo])
 
 
+@BOTH
+@pytest.mark.parametrize("generation", ["1.0", "1.1", "1.2"])
+@pytest.mark.parametrize("imag", ["f32", "f64"])
+def test_real_and_imaginary_parts_are_no_values(db, make, generation, imag):
+    """As they are in MATLAB's matrices."""
+    object = make()
+    object["components"]["real"] = object["components"].pop("values")
+    object["components"]["imag"] = dict(object["components"]["real"], dtype=imag, bytes=bytes(8 if imag == "f32" else 16))
+    file = writer.write({"s": object}, generation)
+    said = f"{object['format']} needs a component 'values'"
+    assert message(db, "SELECT zt_dense(?, 's')", file) == place(file, "s") + said
+    assert ("missing-component", said) in rows(db, "SELECT rule, message FROM zt_check(?)", file)
+
+
 def dense(db, object, dtype=None, generation="1.2"):
     return value(db, "SELECT zt_dense(?, 's', ?)", writer.write({"s": object}, generation), dtype)
 

@@ -72,10 +72,14 @@ static void render(zt_pickle_node node, int depth, sqlite3_str *out){
       for(size_t i=v.bytes.n; v.bytes.p && i-->0; ) sqlite3_str_appendf(out, "%02x", v.bytes.p[i]);
       break;
     case ZT_PICKLE_REAL:
-      sqlite3_str_appendall(out, isnan(v.real) ? "r:nan" : isinf(v.real) ? "r:inf" : "r:");
+      sqlite3_str_appendall(out, isnan(v.real) ? "r:nan" : isfinite(v.real) ? "r:" : v.real<0 ? "r:-inf" : "r:inf");
       if( isfinite(v.real) ) zt_json_real(out, v.real);
       break;
-    case ZT_PICKLE_TEXT:  sqlite3_str_appendf(out, "'%.*s'", (int)v.bytes.n, v.bytes.p); break;
+    case ZT_PICKLE_TEXT:   /* With 0 as ~ */
+      sqlite3_str_appendall(out, "'");
+      for(size_t i=0; i<v.bytes.n; i++) sqlite3_str_append(out, v.bytes.p[i] ? (const char*)v.bytes.p+i : "~", 1);
+      sqlite3_str_appendall(out, "'");
+      break;
     case ZT_PICKLE_BYTES:
       sqlite3_str_appendall(out, "b'");
       for(size_t i=0; i<v.bytes.n; i++) sqlite3_str_appendf(out, "%02x", v.bytes.p[i]);
@@ -134,7 +138,8 @@ TEST_WITH(test_numbers, setup, teardown){
   static const row rows[] = {
     ROW("N.", "None"), ROW("\x80\x02\x88.", "True"), ROW("\x80\x02\x89.", "False"), ROW("I01\n.", "True"), ROW("I00\n.", "False"),
     ROW("I0\n.", "0"), ROW("I1\n.", "1"), ROW("I-12\n.", "-12"), ROW("I9223372036854775807\n.", "9223372036854775807"),
-    ROW("I001\n.", "1"), ROW("L5L\n.", "5"), ROW("L-0\n.", "0"), ROW("L-9223372036854775808L\n.", "-9223372036854775808"),
+    ROW("I001\n.", "1"), ROW("I02\n.", "2"), ROW("I+5\n.", "5"), ROW("L+5L\n.", "5"), ROW("F+1.5\n.", "r:1.5"), ROW("F-inf\n.", "r:-inf"),
+    ROW("F.5\n.", "r:0.5"), ROW("L5L\n.", "5"), ROW("L-0\n.", "0"), ROW("L-9223372036854775808L\n.", "-9223372036854775808"),
     ROW("L9223372036854775808L\n.", "0x008000000000000000"), ROW("L-9223372036854775809L\n.", "0xff7fffffffffffffff"),
     ROW("L340282366920938463463374607431768211456L\n.", "0x0100000000000000000000000000000000"),
     ROW("J\xff\xff\xff\xff.", "-1"), ROW("K\xff.", "255"), ROW("M\xff\xff.", "65535"), ROW("M\x05\0.", "5"),
@@ -153,7 +158,7 @@ TEST_WITH(test_texts, setup, teardown){
     ROW("B\x01\0\0\0a.", "b'61'"), ROW("C\x01" "a.", "b'61'"), ROW("\x8e\x01\0\0\0\0\0\0\0" "a.", "b'61'"),
     ROW("\x96\x01\0\0\0\0\0\0\0" "a.", "b'61'"),
     ROW("Va\\u00e9\xe9\\\\n\\x\n.", "'a\xc3\xa9\xc3\xa9\\\\n\\x'"), ROW("V\\U0001f600\n.", "'\xf0\x9f\x98\x80'"), ROW("V\\\\u0041\n.", "'\\\\u0041'"),
-    ROW("V\n.", "''"), ROW("V\\ud800\n.", "b'eda080'"), ROW("\x8c\x02\xc3\xa9.", "'\xc3\xa9'"), ROW("X\x03\0\0\0\xed\xa0\x80.", "b'eda080'"),
+    ROW("V\n.", "''"), ROW("Va\\\n.", "'a\\'"), ROW("S'\\\0'\n.", "'\\~'"), ROW("S'\\8'\n.", "'\\8'"), ROW("V\\ud800\n.", "b'eda080'"), ROW("\x8c\x02\xc3\xa9.", "'\xc3\xa9'"), ROW("X\x03\0\0\0\xed\xa0\x80.", "b'eda080'"),
     ROW("\x8d\x01\0\0\0\0\0\0\0" "a.", "'a'"),
   };
   expect_trees(rows, COUNT(rows));
@@ -185,6 +190,9 @@ TEST_WITH(test_what_would_be_called, setup, teardown){
   expect_trees(rows, COUNT(rows));
 }
 
+#define DIGITS_40 "0000000000000000000000000000000000000000"
+#define DIGITS_400 DIGITS_40 DIGITS_40 DIGITS_40 DIGITS_40 DIGITS_40 DIGITS_40 DIGITS_40 DIGITS_40 DIGITS_40 DIGITS_40
+
 TEST_WITH(test_opcodes_and_their_arguments, setup, teardown){
   static const row unknown[] = { ROW("\xff.", "byte 0: opcode 0xff is not known"), ROW("N\0.", "byte 1: opcode 0x00 is not known") };
   static const row cut[] = {
@@ -196,7 +204,10 @@ TEST_WITH(test_opcodes_and_their_arguments, setup, teardown){
   };
   static const row wrong[] = {
     ROW("\x80\x06N.", "byte 0: PROTO: protocol 6 is not known"), ROW("\x8b\xff\xff\xff\xff.", "byte 0: LONG4: a negative length"),
-    ROW("I\n.", "byte 0: INT: no digits"), ROW("L-L\n.", "byte 0: LONG: no digits"), ROW("I1 \n.", "byte 0: INT: a character that is not a digit"),
+    ROW("I\n.", "byte 0: INT: no digits"), ROW("L-L\n.", "byte 0: LONG: no digits"), ROW("L\n.", "byte 0: LONG: no digits"),
+    ROW("F1\0\n.", "byte 0: FLOAT: an invalid real number"), ROW("F\0001\n.", "byte 0: FLOAT: an invalid real number"),
+    ROW("F:1\n.", "byte 0: FLOAT: an invalid real number"), ROW("F" DIGITS_400 "1\n.", "byte 0: FLOAT: an invalid real number"),
+    ROW("Np12345678901\n.", "byte 1: PUT: an invalid key of the memo"), ROW("I1 \n.", "byte 0: INT: a character that is not a digit"),
     ROW("F\n.", "byte 0: FLOAT: an invalid real number"), ROW("F1x\n.", "byte 0: FLOAT: an invalid real number"), ROW("S'\\'\n.", "byte 0: STRING: an invalid escape"),
     ROW("S'\\xg0'\n.", "byte 0: STRING: an invalid escape"), ROW("S'\n.", "byte 0: STRING: no quotes around the text"),
     ROW("V\\U00110000\n.", "byte 0: UNICODE: an invalid escape"), ROW("Np\n.", "byte 1: PUT: an invalid key of the memo"),
@@ -217,11 +228,15 @@ TEST_WITH(test_the_stack_and_the_memo, setup, teardown){
     ROW("(Nd.", "byte 2: DICT: a key without a value"), ROW("(o.", "byte 1: OBJ: there is nothing to call"),
     ROW("}}b.", "byte 2: BUILD: the object for this state is not the result of a call"),
     ROW("ca\nB\n)R}b}b.", "byte 10: BUILD: it has a state already"), ROW("NN\x93.", "byte 2: STACK_GLOBAL: module and name are not both text"),
+    ROW("NU\1a\x93.", "byte 4: STACK_GLOBAL: module and name are not both text"), ROW("U\1a\x93.", "byte 3: STACK_GLOBAL: it takes more than is on the stack"),
+    ROW("N\x86.", "byte 1: TUPLE2: it takes more than is on the stack"), ROW("a.", "byte 0: APPEND: it takes more than is on the stack"),
+    ROW("Q.", "byte 0: BINPERSID: it takes more than is on the stack"),
     ROW("\x98.", "byte 0: READONLY_BUFFER: its buffer is not in the pickle"), ROW("q\0.", "byte 0: BINPUT: it takes more than is on the stack"),
   };
   static const row mark[] = {
     ROW("e.", "byte 0: APPENDS: there is no mark on the stack"), ROW("Nt.", "byte 1: TUPLE: there is no mark on the stack"),
-    ROW("1.", "byte 0: POP_MARK: there is no mark on the stack"), ROW("ios\na\n.", "byte 0: INST: there is no mark on the stack"),
+    ROW("ios\na\n.", "byte 0: INST: there is no mark on the stack"),
+    ROW("o.", "byte 0: OBJ: there is no mark on the stack"), ROW("1.", "byte 0: POP_MARK: there is no mark on the stack"),
   };
   static const row memo[] = {
     ROW("h\0.", "byte 0: BINGET: the memo has no entry 0"), ROW("Nq\0g1\n.", "byte 3: GET: the memo has no entry 1"),

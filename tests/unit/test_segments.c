@@ -16,6 +16,8 @@ typedef struct unusual {
   bool indefinite;       /* The map of objects is ended by a break */
   bool behind;           /* A key of the root stands behind the objects, and what looks like one more */
   uint32_t again;        /* This object has the name of the one before; 0: none */
+  uint32_t objects;      /* 0: OBJECTS */
+  const char *first;     /* An unknown key that each object begins with, in CBOR; NULL: none */
 } unusual;
 
 static void put_component(blob *b, const char *role, uint64_t offset){
@@ -31,7 +33,11 @@ static void put_component(blob *b, const char *role, uint64_t offset){
 
 /* The map of an object with so many components. */
 static void put_object(blob *b, const unusual *u, uint32_t i, uint64_t components){
-  put_head(b, ZT_CBOR_MAP, u->lookalikes ? 4 : 3);
+  put_head(b, ZT_CBOR_MAP, 3u+u->lookalikes+(u->first!=NULL));
+  if( u->first ){
+    put(b, u->first, strlen(u->first));
+    put_uint(b, 1);
+  }
   put_text(b, "shape");
   put_head(b, ZT_CBOR_ARRAY, 1);
   put_uint(b, 4);
@@ -57,13 +63,14 @@ static void put_object(blob *b, const unusual *u, uint32_t i, uint64_t component
 }
 
 static void put_objects(blob *b, const unusual *u){
+  const uint32_t objects = u->objects ? u->objects : OBJECTS;
   char name[40];
   put_text(b, "objects");
   if( u->indefinite ) put_byte(b, 0xBF);
-  else put_head(b, ZT_CBOR_MAP, OBJECTS);
-  for(uint32_t i=0; i<OBJECTS; i++){
+  else put_head(b, ZT_CBOR_MAP, objects);
+  for(uint32_t i=0; i<objects; i++){
     const uint32_t number = u->again && i==u->again ? i-1 : i;
-    snprintf(name, sizeof(name), "layers.%05u.weight", u->descending ? OBJECTS-number : number);
+    snprintf(name, sizeof(name), "layers.%05u.weight", u->descending ? objects-number : number);
     put_text(b, name);
     put_object(b, u, i, !u->several ? 1 : i%7==0 ? 2 : i%11==0 ? 0 : 1);
   }
@@ -156,6 +163,30 @@ TEST(test_a_name_that_stands_twice_is_found_across_segments){
     const unusual u = { .again = i, .several = i%2==0 };
     blob b = new_file(&u);
     assert_int_equal(assert_same(&b, "a name twice"), SQLITE_ERROR);
+    free(b.p);
+  }
+}
+
+/* Also where it is the first one of a segment. */
+TEST(test_a_name_that_stands_twice_is_found_in_each_place){
+  for(uint32_t i=1; i<600; i++){
+    const unusual u = { .again = i/2, .objects = 300, .several = i%2==0 };
+    blob b = new_file(&u);
+    assert_int_equal(assert_same(&b, "a name twice"), i/2 ? SQLITE_ERROR : SQLITE_OK);
+    free(b.p);
+  }
+}
+
+/* How objects begin is not found in all places, or in none. */
+TEST(test_few_objects_and_other_keys){
+  static const struct { const char *first; int rc; } rows[] = {
+    { NULL, SQLITE_OK }, { "\x61k", SQLITE_OK }, { "\x77""a key of 23 characters.", SQLITE_OK }, { "\x78\x18""a key of 24 characters..", SQLITE_OK },
+    { "\x7F\x61k\xFF", SQLITE_OK }, { "\x41k", SQLITE_ERROR }, { "\x05", SQLITE_ERROR },
+  };
+  for(size_t k=0; k<COUNT(rows); k++) for(uint32_t n=1; n<40; n++){
+    const unusual u = { .objects = n, .first = rows[k].first, .lookalikes = n%3==0, .several = n%2==0, .behind = n%5==0 };
+    blob b = new_file(&u);
+    check( assert_same(&b, "few objects")==rows[k].rc, "row %d, %d objects", (int)k, (int)n );
     free(b.p);
   }
 }

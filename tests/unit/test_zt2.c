@@ -170,6 +170,29 @@ TEST(test_a_data_shard_has_no_objects){
 }
 
 /* Files that keep a rule by a hair, and those that break one of what is read later. */
+/* NAME:DIGITS, both of small letters and digits, and DIGITS hexadecimal. */
+TEST(test_digests_are_a_name_and_digits){
+  static const struct { const char *digest; bool sound; } rows[] = {
+    { "a:0", true }, { "sha256:0123456789abcdef", true }, { "x9:12345678abc", true }, { "crc:az", false }, { "crc:12345678g", false }, { "crc:1234567g", false },
+    { "crc:12345678/", false }, { "crc:12345678:", false }, { "crc:12345678`", false }, { "crc:123456\xc3\xa9", false }, { "crc:1234567\xc3\xa9", false }, { ":12", false },
+    { "crc:", false }, { "crc", false }, { "", false }, { "c{c:12", false }, { "cRc:12", false }, { "c/:12", false }, { "c::12", false }, { "crc:1234567A", false },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    char text[300];
+    zt_error err = ZT_ERROR_NONE;
+    snprintf(text, sizeof(text), "{'objects': {'w': {'parts': {'data': {'blob': [4096, 3], 'dtype': 'u8', 'digest': '%s'}}, 'shape': [3], 'layout': 'dense'}}}",
+             rows[i].digest);
+    size_t mark;
+    blob b = file_of(text, &mark);
+    zt_container *c = open_image(b, NULL, &err);
+    check( (c!=NULL)==rows[i].sound, "%s: %s", rows[i].digest, err.message ? err.message : "opens" );
+    if( !c ) check( strcmp(err.rule, "Z15")==0 && strstr(err.message, "is no digest"), "%s: %s", rows[i].digest, err.message );
+    zt_error_clear(&err);
+    zt_container_close(c);
+    free(b.p);
+  }
+}
+
 TEST(test_all_that_opens_can_be_asked){
   static const char *const patterns[] = { "tests/formats/ztensor/hostile/2-*.zt", "tests/formats/ztensor/golden/v2/*.zt" };
   unsigned n = 0;
