@@ -157,13 +157,14 @@ ZT_INLINE int zt_bytes_compare(const void *a, const void *b, size_t n){
   const uint8_t *p = a, *q = b;
   uint64_t x, y;
   if( n<8 ) return n ? memcmp(p, q, n) : 0;
-  for(size_t i=0; i<n; i+=8){
-    if( i>n-8 ) i = n-8;
+  for(size_t i=0; i<n-8; i+=8){
     x = zt_be64(p+i);
     y = zt_be64(q+i);
     if( x!=y ) return x<y ? -1 : 1;
   }
-  return 0;
+  x = zt_be64(p+n-8);
+  y = zt_be64(q+n-8);
+  return (x>y) - (x<y);
 }
 
 /* Bytewise order, which is the order of code points. */
