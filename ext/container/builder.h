@@ -88,8 +88,11 @@ ZT_INLINE zt_key zt_builder_key(const zt_container *c, zt_text name){
 ** an object already has that name, and nothing was added. */
 ZT_INLINE int zt_builder_object(zt_builder *b, zt_text name, size_t number, bool *duplicate){
   zt_container *c = b->container;
-  if( zt_keys_add(&c->names, c->kept.p, zt_builder_key(c, name), duplicate, b->err)
-   || *duplicate || zt_u32_array_push(&c->objects, number, b->err) ) return b->err->rc;
+  const zt_key key = zt_builder_key(c, name);
+  *duplicate = false;
+  if( !zt_keys_add_last(&c->names, c->kept.p, key)
+   && (zt_keys_add(&c->names, c->kept.p, key, duplicate, b->err) || *duplicate) ) return b->err->rc;
+  if( zt_u32_array_push(&c->objects, number, b->err) ) return b->err->rc;
   if( c->single+1==c->objects.n && c->components.n==c->single ){
     c->single++;
     return SQLITE_OK;

@@ -123,7 +123,12 @@ bool zt_schema_has(const zt_schema *schema, zt_text name){
   return false;
 }
 
-bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at){
+bool zt_schema_name_slow(zt_cbor *c, zt_text *out){
+  const uint8_t *at = c->p;
+  *out = ZT_TEXT("");
+  if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ) return zt_cbor_fail_type(c, "S1", "text");
+  if( !zt_cbor_text(c, out) ) return false;
+  if( c->trusted || !zt_has_nul(out->z, out->n) ) return true;
   c->p = at;
   return zt_cbor_fail(c, "N1", "a name with U+0000 in it");
 }

@@ -177,15 +177,19 @@ bool zt_schema_has(const zt_schema *schema, zt_text name);
 **   R2  a component with bytes begins at byte 8 or later
 **   R3  offset and offset + length are at most the manifest's offset
 */
-ZT_COLD bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at);
+ZT_COLD bool zt_schema_name_slow(zt_cbor *c, zt_text *out);
 ZT_INLINE bool zt_schema_name(zt_cbor *c, zt_text *out){
-  const uint8_t *at = c->p;
-  if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ){
-    zt_cbor_fail_type(c, "S1", "text");
-    return false;
+  const zt_span bytes = zt_cbor_short_text(c);
+  const zt_text name = { (const char*)bytes.p, bytes.n };
+  zt_text slow;
+  bool ok;
+  if( bytes.p && (c->trusted || zt_utf8_without_nul(name)) ){
+    *out = zt_cbor_take_text(c, bytes);
+    return true;
   }
-  if( !zt_cbor_text(c, out) ) return false;
-  return c->trusted || !zt_has_nul(out->z, out->n) || zt_schema_fail_name(c, at);
+  ok = zt_schema_name_slow(c, &slow);   /* The caller's variable stays in a register */
+  *out = slow;
+  return ok;
 }
 bool zt_schema_shape(zt_cbor *c, zt_object *out);
 bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset, uint64_t length);

@@ -119,8 +119,7 @@ static zt_probe zt1_probe_1_1(const zt_head_tail *input, zt_error *err){
 
 #define ZT1_WORD_SHAPE "\xA3" "eshape"
 #define ZT1_WORD_LAYOUT "fformatedensejcomponents\xA1"
-#define ZT1_WORD_ROLE "ddata"
-#define ZT1_WORD_DTYPE "\xA3" "edtype"
+#define ZT1_WORD_DTYPE "ddata" "\xA3" "edtype"   /* After the role */
 #define ZT1_WORD_OFFSET "foffset"
 #define ZT1_WORD_LENGTH "flength"
 
@@ -146,7 +145,6 @@ ZT_INLINE const uint8_t *zt1_pass_short_text(const uint8_t *p, zt_text *out){
 /* A role and its component, in ZT1_USUAL_BYTES from its first byte on. NULL: not of the usual
 ** form. */
 ZT_INLINE const uint8_t *zt1_pass_component(const uint8_t *p, zt_component *out){
-  p = ZT1_PASS(p, ZT1_WORD_ROLE);
   p = ZT1_PASS(p, ZT1_WORD_DTYPE);
   p = zt1_pass_short_text(p, &out->dtype);
   p = ZT1_PASS(p, ZT1_WORD_OFFSET);
@@ -155,23 +153,28 @@ ZT_INLINE const uint8_t *zt1_pass_component(const uint8_t *p, zt_component *out)
   return zt1_pass_uint(p, &out->length);
 }
 
-ZT_INLINE const uint8_t *zt1_pass_shape(const uint8_t *p, zt_object *out){
+/* A shape whose product fits 64 bits, even without regard to a 0 behind it. */
+ZT_INLINE const uint8_t *zt1_pass_shape(const uint8_t *p){
+  uint64_t size, product = 1;
+  uint32_t rank;
   p = ZT1_PASS(p, ZT1_WORD_SHAPE);
-  out->rank = p ? *p - (uint32_t)(ZT_CBOR_ARRAY<<5) : 0;
-  if( !p || out->rank>ZT1_USUAL_RANK ) return NULL;
+  rank = p ? *p - (uint32_t)(ZT_CBOR_ARRAY<<5) : 0;
+  if( !p || rank>ZT1_USUAL_RANK ) return NULL;
   p++;
-  for(uint32_t i=0; i<out->rank; i++) p = zt1_pass_uint(p, &out->shape[i]);
-  return p && zt_object_count(out) ? p : NULL;
+  for(uint32_t i=0; i<rank; i++){
+    p = zt1_pass_uint(p, &size);
+    if( !p || !zt_mul64(product, size, &product) ) return NULL;
+  }
+  return p;
 }
 
 /* Check the next object's map and add its component. False: it is not of the usual form, and
 ** nothing was read. Failures are recorded in c->err. */
 static bool zt1_check_usual(zt_cbor *c, zt_builder *b){
   const uint8_t *p = c->p, *role;
-  zt_object object;
   zt_component component;
   if( c->end-p<ZT1_USUAL_BYTES || b->container->driver!=&zt_driver_zt1_1 ) return false;
-  p = zt1_pass_shape(p, &object);
+  p = zt1_pass_shape(p);
   role = p = ZT1_PASS(p, ZT1_WORD_LAYOUT);
   p = zt1_pass_component(p, &component);
   if( !p ) return false;

@@ -235,24 +235,36 @@ ZT_INLINE bool zt_cbor_uint(zt_cbor *c, uint64_t *out){
   return true;
 }
 
-/* Reads the next item, which must be text. Text in chunks is a failure. */
-ZT_INLINE bool zt_cbor_text(zt_cbor *c, zt_text *out){
+/* Returns the bytes of the next item if it is a short text, which is not checked nor consumed.
+** Their p is NULL for any other item, and for the last byte. */
+ZT_INLINE zt_span zt_cbor_short_text(const zt_cbor *c){
   const uint8_t *p = c->p, *end = c->end;
   size_t n;
-  if( end-p<2 ) return zt_cbor_text_unusual(c, out);
+  if( end-p<2 ) return (zt_span){ NULL, 0 };
   n = *p - (size_t)(ZT_CBOR_TEXT<<5);
   if( *p==(ZT_CBOR_TEXT<<5 | 24) ){
     n = *++p;
-    if( c->strict && n<24 ) return zt_cbor_text_unusual(c, out);
+    if( c->strict && n<24 ) return (zt_span){ NULL, 0 };
   }else if( n>=24 ){
-    return zt_cbor_text_unusual(c, out);
+    return (zt_span){ NULL, 0 };
   }
   p++;
-  if( n>(size_t)(end-p) || (!c->trusted && !zt_utf8_valid(p, n)) ){
+  return (zt_span){ n>(size_t)(end-p) ? NULL : p, n };
+}
+
+/* Consumes the text whose bytes zt_cbor_short_text() returned. */
+ZT_INLINE zt_text zt_cbor_take_text(zt_cbor *c, zt_span bytes){
+  c->p = bytes.p+bytes.n;
+  return (zt_text){ (const char*)bytes.p, bytes.n };
+}
+
+/* Reads the next item, which must be text. Text in chunks is a failure. */
+ZT_INLINE bool zt_cbor_text(zt_cbor *c, zt_text *out){
+  const zt_span bytes = zt_cbor_short_text(c);
+  if( !bytes.p || (!c->trusted && !zt_utf8_valid(bytes.p, bytes.n)) ){
     return zt_cbor_text_unusual(c, out);
   }
-  *out = (zt_text){ (const char*)p, n };
-  c->p = p+n;
+  *out = zt_cbor_take_text(c, bytes);
   return true;
 }
 

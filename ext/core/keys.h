@@ -53,6 +53,18 @@ void zt_keys_trim(zt_keys *k);
 ** (recorded in err). */
 int zt_keys_add(zt_keys *k, const uint8_t *bytes, zt_key key, bool *duplicate, zt_error *err);
 
+/* Adds a name that sorts after all others, in line. False: it may not, or there is no room for it,
+** and nothing was added. */
+ZT_INLINE bool zt_keys_add_last(zt_keys *k, const uint8_t *bytes, zt_key key){
+  zt_key last;
+  if( k->n==0 || k->n==k->capacity || k->last>0 || k->short_first ) return false;
+  last = k->a[k->n-1];
+  if( zt_text_compare((zt_text){ (const char*)bytes+last.at, last.n },
+                      (zt_text){ (const char*)bytes+key.at, key.n })>=0 ) return false;
+  k->a[k->n++] = key;
+  return true;
+}
+
 /* Adds the first n names of another set of the same bytes if they ascend and sort after all names
 ** here. Returns false and adds none if they do not, or if memory is short. */
 bool zt_keys_append(zt_keys *k, const uint8_t *bytes, const zt_keys *other, uint32_t n);

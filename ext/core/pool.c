@@ -174,14 +174,17 @@ static void pool_start_one(zt_pool *p){
 
 void zt_pool_add(zt_tasks *tasks, zt_task *task, bool urgent){
   zt_pool *p = tasks->pool;
+  bool wakes;
   task->tasks = tasks;
   task->state = ZT_TASK_QUEUED;
   if( !pool_is_ours(p) ) return;
   zt_monitor_enter(p->monitor);
   pool_put(p, task, urgent);
-  if( p->idle>0 ) zt_monitor_signal(p->monitor, ZT_SIGNAL_WORK, false);
-  else pool_start_one(p);
+  wakes = p->idle>0;
+  if( !wakes ) pool_start_one(p);
   zt_monitor_leave(p->monitor);
+  /* A thread that wakes up before the monitor is left waits again */
+  if( wakes ) zt_monitor_signal(p->monitor, ZT_SIGNAL_WORK, false);
 }
 
 /* The waiting thread's interrupt, which may report only once. */

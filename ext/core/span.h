@@ -113,13 +113,6 @@ static inline bool zt_text_equal(zt_text a, zt_text b){
 
 #define zt_text_is(text, literal) zt_text_equal((text), ZT_TEXT(literal))
 
-/* Bytewise order, which is the order of code points. */
-static inline int zt_text_compare(zt_text a, zt_text b){
-  size_t n = a.n<b.n ? a.n : b.n;
-  int c = n ? memcmp(a.z, b.z, n) : 0;
-  return c ? c : (a.n>b.n) - (a.n<b.n);
-}
-
 /* Returns whether [off, off+len) lies within the first total bytes. The subtraction cannot wrap. */
 static inline bool zt_claim(uint64_t total, uint64_t off, uint64_t len){
   return off<=total && len<=total-off;
@@ -156,6 +149,28 @@ static inline uint64_t zt_be(const uint8_t *p, unsigned n){
 ZT_INLINE uint64_t zt_be64(const uint8_t *p){
   return (uint64_t)p[0]<<56 | (uint64_t)p[1]<<48 | (uint64_t)p[2]<<40 | (uint64_t)p[3]<<32
        | (uint64_t)p[4]<<24 | (uint64_t)p[5]<<16 | (uint64_t)p[6]<<8 | (uint64_t)p[7];
+}
+
+/* Compares n bytes as memcmp() does. Inline for names. The last bytes are compared in one piece,
+** some of them twice. */
+ZT_INLINE int zt_bytes_compare(const void *a, const void *b, size_t n){
+  const uint8_t *p = a, *q = b;
+  uint64_t x, y;
+  if( n<8 ) return n ? memcmp(p, q, n) : 0;
+  for(size_t i=0; i<n-8; i+=8){
+    x = zt_be64(p+i);
+    y = zt_be64(q+i);
+    if( x!=y ) return x<y ? -1 : 1;
+  }
+  x = zt_be64(p+n-8);
+  y = zt_be64(q+n-8);
+  return (x>y) - (x<y);
+}
+
+/* Bytewise order, which is the order of code points. */
+static inline int zt_text_compare(zt_text a, zt_text b){
+  const int c = zt_bytes_compare(a.z, b.z, a.n<b.n ? a.n : b.n);
+  return c ? c : (a.n>b.n) - (a.n<b.n);
 }
 
 static inline uint32_t zt_le16(const uint8_t *p){

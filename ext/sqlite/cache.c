@@ -40,6 +40,7 @@ struct zt_cache {
   zt_freelist entries;             /* Memory for entries */
   zt_container_guess guess;        /* From the last kept container */
   bool missed;                     /* The last requested container was not cached */
+  bool evicted;                    /* Keeping the last one evicted another, whose memory serves */
 };
 
 zt_cache *zt_cache_new(void){
@@ -94,6 +95,7 @@ static void cache_put_emptied(zt_cache *c, zt_container *emptied){
 /* Release the cache's reference, which is the last one. While statements run, some memory is kept
 ** for the next containers. */
 static void cache_close(zt_cache *c, zt_container *container){
+  c->evicted = true;
   if( c->cursors>0 && c->nEmptied<CACHE_EMPTIED ){
     cache_put_emptied(c, zt_container_empty(container));
   }else{
@@ -150,6 +152,7 @@ void zt_cache_release(zt_cache *c){
     while( c->nEmptied>0 ) zt_container_close(c->emptied[--c->nEmptied]);
     cache_make_room(c, &c->fresh, ZT_CACHE_BYTES/ZT_CACHE_SCAN);
     cache_make_room(c, &c->asked, ZT_CACHE_BYTES-2*(ZT_CACHE_BYTES/ZT_CACHE_SCAN));
+    c->evicted = false;
   }
   zt_monitor_leave(c->monitor);
 }
@@ -232,6 +235,7 @@ static void cache_keep(zt_cache *c, zt_container *container, bool scan){
 void zt_cache_keep(zt_cache *c, zt_container *container, bool scan){
   zt_monitor_enter(c->monitor);
   c->guess = zt_container_like(container);
+  c->evicted = false;
   /* Two threads may have opened the same file */
   if( !cache_has(c, zt_container_identity(container)) ) cache_keep(c, container, scan);
   zt_monitor_leave(c->monitor);
@@ -243,7 +247,7 @@ void zt_cache_prepare(zt_cache *c){
   bool prepares;
   zt_monitor_enter(c->monitor);
   guess = c->guess;
-  prepares = c->missed && c->nEmptied<CACHE_EMPTIED;
+  prepares = c->missed && !c->evicted && c->nEmptied<CACHE_EMPTIED;
   zt_monitor_leave(c->monitor);
   if( prepares ) made = zt_container_prepare(guess);
   if( !made ) return;

@@ -8,7 +8,8 @@
 
 /* --- Helpers --- */
 
-/* Add the text whose item begins at byte `at`. Returns whether it was there already. */
+/* Add the text whose item begins at byte `at`, every other one in line if that is possible. Returns whether it was there
+** already. */
 static bool add(zt_keys *k, blob b, size_t at){
   zt_error err = ZT_ERROR_NONE;
   zt_cbor c;
@@ -18,6 +19,7 @@ static bool add(zt_keys *k, blob b, size_t at){
   zt_cbor_init_trusted(&c, span_of(b), at, 0, &err);
   assert_true(zt_cbor_text(&c, &text));
   key = (zt_key){ text.n ? (uint32_t)((const uint8_t*)text.z-b.p) : 0, (uint32_t)text.n };
+  if( k->n%2==1 && zt_keys_add_last(k, b.p, key) ) return false;
   assert_int_equal(zt_keys_add(k, b.p, key, &duplicate, &err), SQLITE_OK);
   assert_succeeded(&err, "add");
   return duplicate;
@@ -205,6 +207,29 @@ TEST(test_every_key_is_found_and_no_other){
       free(order);
     }
   }
+}
+
+TEST(test_a_name_is_added_in_line_if_it_is_the_last){
+  static const zt_key key[] = { { 0, 1 }, { 1, 1 }, { 2, 1 }, { 3, 1 }, { 1, 2 } };   /* b, c, a, c, ca */
+  static const uint8_t bytes[] = "bcac";
+  zt_error err = ZT_ERROR_NONE;
+  zt_keys k = { 0 };
+  bool duplicate;
+  assert_false(zt_keys_add_last(&k, bytes, key[0]));   /* There is no room yet */
+  assert_int_equal(zt_keys_add(&k, bytes, key[0], &duplicate, &err), SQLITE_OK);
+  assert_true(zt_keys_add_last(&k, bytes, key[1]));
+  assert_false(zt_keys_add_last(&k, bytes, key[3]));   /* It is there */
+  assert_false(zt_keys_add_last(&k, bytes, key[2]));   /* It sorts before */
+  k.short_first = true;
+  assert_false(zt_keys_add_last(&k, bytes, key[4]));
+  k.short_first = false;
+  assert_int_equal(k.n, 2);
+  assert_int_equal(zt_keys_add(&k, bytes, key[2], &duplicate, &err), SQLITE_OK);
+  assert_false(duplicate);
+  assert_false(zt_keys_add_last(&k, bytes, key[4]));   /* A second run began: more names have to be compared */
+  assert_int_equal(k.n, 3);
+  assert_int_equal(zt_keys_find(&k, bytes, ZT_TEXT("c")), 1);
+  zt_keys_clear(&k);
 }
 
 /* Every repeated key is found, after ascending keys and among hashed ones. */

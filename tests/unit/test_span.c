@@ -149,6 +149,32 @@ TEST(test_has_nul_is_not_misled_by_neighbours){
 
 /* --- Texts --- */
 
+static int sign(int c){ return (c>0) - (c<0); }
+
+TEST(test_order_of_every_length_and_every_differing_position){
+  for(size_t n=0; n<=LONGEST; n++){
+    for(unsigned shift=0; shift<8; shift++){
+      uint8_t *a = malloc(n+shift), *b = malloc(n);
+      assert_true(n+shift==0 || (a && (b || n==0)));
+      for(size_t i=0; i<n; i++) a[shift+i] = b[i] = (uint8_t)(i*37+1);
+      check( zt_bytes_compare(a+shift, b, n)==0, "%zu bytes", n );
+      for(size_t at=0; at<n; at++){
+        const uint8_t before = b[at];
+        for(unsigned x=0; x<256; x+=5){
+          b[at] = (uint8_t)x;
+          if( at+1<n ) b[at+1] = (uint8_t)~b[at+1];   /* The first difference alone counts */
+          check( sign(zt_bytes_compare(a+shift, b, n))==sign(memcmp(a+shift, b, n)), "%zu bytes, byte %zu is 0x%02x", n, at, x );
+          check( sign(zt_bytes_compare(b, a+shift, n))==sign(memcmp(b, a+shift, n)), "%zu bytes, byte %zu is 0x%02x", n, at, x );
+          if( at+1<n ) b[at+1] = (uint8_t)~b[at+1];
+        }
+        b[at] = before;
+      }
+      free(a);
+      free(b);
+    }
+  }
+}
+
 TEST(test_text_equality_and_order){
   static const zt_text ascending[] = {   /* No two are equal */
     ZT_TEXT_INIT(""), ZT_TEXT_INIT("\0"), ZT_TEXT_INIT("\0a"), ZT_TEXT_INIT("a"), ZT_TEXT_INIT("a\0"), ZT_TEXT_INIT("aa"),
