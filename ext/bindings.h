@@ -38,8 +38,8 @@ ZTENSOR_EXPORT int sqlite3_ztensor_arrow(sqlite3 *db, const char *sql, int nBind
                                          char **message);
 
 /* Do as zt_dense(source, object, dtype, first, count) into an array of exactly n bytes, whose
-** elements are little-endian on every machine; dtype NULL: the tensor's own; count -1: all, first is
-** then 0. The array has any bytes after a failure. */
+** elements are little-endian on every machine; dtype NULL: the tensor's own; count -1: all, first
+** is then 0. The array has any bytes after a failure. */
 ZTENSOR_EXPORT int sqlite3_ztensor_dense(sqlite3 *db, const zt_binding *source,
                                          const zt_binding *object, const char *dtype,
                                          int64_t first, int64_t count, void *array, int64_t n,
