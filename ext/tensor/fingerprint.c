@@ -156,7 +156,8 @@ static int fingerprint_take_sorted(fingerprint_run *run, const uint32_t *by_name
   zt_error failed = run->place;
   if( run->budget->decode!=UINT64_MAX ) return fingerprint_take_all(run, by_name, out, err);
   if( fingerprint_take_all(run, NULL, out, &failed)==SQLITE_OK ) return SQLITE_OK;
-  if( failed.rc==SQLITE_NOMEM || failed.rc==SQLITE_INTERRUPT ){
+  /* The system's, also of another file (X rules), or no tensor's alone */
+  if( failed.rc!=SQLITE_TOOBIG && (!failed.rule || failed.rule[0]=='X') ){
     *err = failed;
     return err->rc;
   }
