@@ -35,6 +35,10 @@ int zt_source_begin(zt_source *s, const char *path, const zt_stat *known, zt_err
 }
 
 void zt_source_end(zt_source *s){
+  for(int i=0; i<ZT_RESUMABLES; i++){
+    zt_resumable *state = atomic_exchange(&s->states[i], NULL);
+    if( state ) state->free(state);
+  }
   zt_os_close(s->file);
   zt_remote_file_close(s->remote);
   s->file = -1;
@@ -201,10 +205,35 @@ void zt_source_close(zt_source *s){
 }
 
 zt_source zt_source_with(const zt_source *s, uint64_t offset, zt_span bytes){
-  zt_source out = *s;
-  out.ahead = bytes;
-  out.ahead_at = offset;
-  return out;
+  return (zt_source){
+    .outer = s->outer, .base = s->base, .file = s->file, .image = s->image, .ahead = bytes,
+    .ahead_at = offset, .remote = s->remote, .size = s->size, .id = s->id, .pool = s->pool,
+    .shard = s->shard, .path = s->path
+  };
+}
+
+void zt_source_leave_state(zt_source *s, zt_resumable *state){
+  zt_resumable *none = NULL;
+  for(int i=0; i<ZT_RESUMABLES; i++, none=NULL){
+    if( atomic_compare_exchange_strong(&s->states[i], &none, state) ) return;
+  }
+  state->free(state);
+}
+
+zt_resumable *zt_source_take_state(zt_source *s, const void *context,
+                                      uint64_t (*rank)(const void *context,
+                                                       const zt_resumable *state)){
+  zt_resumable *best = NULL;
+  for(int i=0; i<ZT_RESUMABLES; i++){
+    zt_resumable *other = atomic_exchange(&s->states[i], NULL);
+    if( other && (!best || rank(context, other)>rank(context, best)) ){
+      zt_resumable *before = best;
+      best = other;
+      other = before;
+    }
+    if( other ) zt_source_leave_state(s, other);
+  }
+  return best;
 }
 
 /* Sets the shard as the place of the next failure. */

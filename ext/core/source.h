@@ -7,9 +7,17 @@
 #ifndef ZT_CORE_SOURCE_H
 #define ZT_CORE_SOURCE_H
 
+#include <stdatomic.h>
 #include "core/os.h"
 #include "core/pool.h"
 #include "core/remote_file.h"
+
+/* State that a reader of a source leaves for later ones, which would have to read what it has read
+** once more. It begins with this. */
+typedef struct zt_resumable {
+  void (*free)(struct zt_resumable *state);
+} zt_resumable;
+#define ZT_RESUMABLES 16   /* Most that are left at a time */
 
 /* Private, but for its size. */
 typedef struct zt_source zt_source;
@@ -24,6 +32,7 @@ struct zt_source {
   uint64_t size;
   zt_identity id;
   zt_pool *pool;         /* Borrowed; NULL: no threads */
+  _Atomic(zt_resumable*) states[ZT_RESUMABLES];   /* Owned; NULL: none */
   bool shard;            /* A shard: errors name it, and another file as their place */
   const char *path;      /* Of a file; "" for an image and a range */
 };
@@ -132,6 +141,15 @@ zt_source zt_source_with(const zt_source *s, uint64_t offset, zt_span bytes);
 /* Copies n bytes at offset into buffer. A failure names the missing bytes, or has the system's
 ** reason. */
 int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_error *err);
+
+/* Leaves a state, which the source then owns. It must not need its reader's memory. */
+void zt_source_leave_state(zt_source *s, zt_resumable *state);
+
+/* Takes the state of the highest rank, which the caller then owns. NULL: there is none. Both may be
+** called by several threads at a time. */
+zt_resumable *zt_source_take_state(zt_source *s, const void *context,
+                                      uint64_t (*rank)(const void *context,
+                                                       const zt_resumable *state));
 
 /* Announces that n bytes at the offset will be read, in this order: those of a remote file are
 ** asked for ahead. */

@@ -2,6 +2,11 @@
 ** The encoding deflate: one stream of RFC 1951, as in zip archives; and the same with a header and
 ** a checksum around it, zlib and gzip. encoding.h has the rules E2 to E4, and core/inflate.h the
 ** decoder. The encoder, of deflate alone, is zlib.
+**
+** Many components may lie in the content of one stream, as a struct's arrays do in a MATLAB file. A
+** decoder of a part of the content is left to the source when it is closed. The next one goes on
+** from there, and does not decode to the end what was decoded to the end once. So reading parts in
+** their order decodes the content twice, however many they are.
 */
 #define ZLIB_CONST
 #include <zlib.h>
@@ -16,19 +21,33 @@
 #define DEFLATE_MEMORY 8                    /* zlib's default, and Python's */
 
 typedef struct deflate_decoder {
-  zt_payload payload;
+  zt_resumable state;   /* First */
+  zt_payload payload;      /* Of the current component */
+  uint64_t offset, length; /* Its stored bytes */
+  zt_inflate_around around;
+  bool shared;             /* The source receives it */
+  uint64_t position;       /* Bytes decoded so far */
+  uint64_t sound;          /* Length of the content, once it was decoded to its end; UINT64_MAX: it
+                           ** was not */
   zt_inflate *inflate;
   zt_span in;              /* Stored bytes not decoded yet */
   uint8_t *window;         /* They are read into this; NULL for an image */
+  size_t room;             /* Its bytes */
   uint64_t read;           /* Stored bytes read so far */
   uint64_t work;           /* Bytes read and decoded since the last check for an interrupt */
 } deflate_decoder;
 
-static void deflate_close(zt_decoder *decoder){
-  deflate_decoder *d = decoder;
+static void deflate_free_state(zt_resumable *state){
+  deflate_decoder *d = (deflate_decoder*)state;
   zt_inflate_free(d->inflate);
   sqlite3_free(d->window);
   sqlite3_free(d);
+}
+
+static void deflate_close(zt_decoder *decoder){
+  deflate_decoder *d = decoder;
+  if( d->shared ) zt_source_leave_state(d->payload.source, &d->state);
+  else deflate_free_state(&d->state);
 }
 
 static zt_inflate_around deflate_around(const zt_payload *p){
@@ -36,21 +55,89 @@ static zt_inflate_around deflate_around(const zt_payload *p){
        : p->component->codec==ZT_CODEC_GZIP ? ZT_INFLATE_GZIP : ZT_INFLATE_BARE;
 }
 
-static int deflate_open(const zt_payload *p, zt_decoder **out, zt_error *err){
-  deflate_decoder *d = sqlite3_malloc64(sizeof(*d));
-  uint64_t n = p->component->length<DEFLATE_WINDOW ? p->component->length : DEFLATE_WINDOW;
-  bool image = zt_source_image(p->source).p!=NULL;
-  *out = NULL;
-  if( !d ) return zt_fail_nomem(err);
-  *d = (deflate_decoder){ .payload = *p, .inflate = zt_inflate_new(err) };
-  if( !err->rc && !image && (d->window = sqlite3_malloc64(n+1))==NULL ) zt_fail_nomem(err);
-  if( err->rc ){
-    deflate_close(d);
-    return err->rc;
+/* Begin with the first byte of the payload's content. */
+static int deflate_begin(deflate_decoder *d, const zt_payload *p, zt_error *err){
+  const uint64_t length = p->component->length;
+  const size_t n = length<DEFLATE_WINDOW ? (size_t)length : DEFLATE_WINDOW;
+  d->payload = *p;
+  d->offset = p->component->offset;
+  d->length = length;
+  d->around = deflate_around(p);
+  d->position = d->read = 0;
+  d->in = (zt_span){ NULL, 0 };
+  if( !d->inflate && (d->inflate = zt_inflate_new(err))==NULL ) return err->rc;
+  if( !zt_source_image(p->source).p && d->room<n+1 ){
+    sqlite3_free(d->window);
+    d->room = 0;
+    d->window = sqlite3_malloc64(n+1);
+    if( !d->window ) return zt_fail_nomem(err);
+    d->room = n+1;
   }
-  zt_inflate_begin(d->inflate, deflate_around(p));
-  *out = d;
+  zt_inflate_begin(d->inflate, d->around);
   return SQLITE_OK;
+}
+
+/* Begin anew with a decoder, or with a new one: NULL. */
+static int deflate_open_in(deflate_decoder *d, const zt_payload *p, zt_decoder **out,
+                           zt_error *err){
+  *out = NULL;
+  if( !d && (d = sqlite3_malloc64(sizeof(*d)))!=NULL ){
+    *d = (deflate_decoder){ .state.free = deflate_free_state, .sound = UINT64_MAX };
+  }
+  if( !d ) return zt_fail_nomem(err);
+  d->work = 0;
+  if( deflate_begin(d, p, err) ) deflate_free_state(&d->state);
+  else *out = d;
+  return err->rc;
+}
+
+static int deflate_open(const zt_payload *p, zt_decoder **out, zt_error *err){
+  return deflate_open_in(NULL, p, out, err);
+}
+
+/* A place in the content of a payload. */
+typedef struct deflate_place {
+  const zt_payload *payload;
+  uint64_t offset;
+} deflate_place;
+
+static bool deflate_is_of(const deflate_decoder *d, const zt_payload *p){
+  return d->offset==p->component->offset && d->length==p->component->length
+      && d->around==deflate_around(p);
+}
+
+/* Best is a decoder of this content, as far as possible, but not beyond the place. One that is
+** beyond it begins anew, and may know that the content is sound. Of any other, the memory
+** serves. */
+static uint64_t deflate_rank(const void *context, const zt_resumable *state){
+  const deflate_place *place = context;
+  const deflate_decoder *d = (const deflate_decoder*)state;
+  if( !deflate_is_of(d, place->payload) ) return 0;
+  return d->position<=place->offset ? d->position+2 : 1;
+}
+
+static int deflate_go_on(const zt_payload *p, uint64_t offset, zt_decoder **out,
+                         uint64_t *position, zt_error *err){
+  const zt_component *c = p->component;
+  const bool part = c->skip || c->behind || c->number_skip || c->number_behind;
+  const deflate_place place = { p, offset };
+  deflate_decoder *d = NULL;
+  *position = 0;
+  if( !part ) return deflate_open(p, out, err);
+  d = (deflate_decoder*)zt_source_take_state(p->source, &place, deflate_rank);
+  if( d && deflate_is_of(d, p) && d->position<=offset ){
+    d->payload = *p;
+    *position = d->position;
+    *out = d;
+    return SQLITE_OK;
+  }
+  if( d && !deflate_is_of(d, p) ) d->sound = UINT64_MAX;
+  if( deflate_open_in(d, p, out, err)==SQLITE_OK ) ((deflate_decoder*)*out)->shared = true;
+  return err->rc;
+}
+
+static bool deflate_sound(const zt_decoder *decoder, uint64_t n){
+  return ((const deflate_decoder*)decoder)->sound==n;
 }
 
 /* Read more stored bytes if `in` is empty. */
@@ -75,24 +162,33 @@ static int deflate_check_end(const deflate_decoder *d, size_t behind, zt_error *
                   (unsigned long long)more);
 }
 
-static int deflate_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got, zt_error *err){
-  deflate_decoder *d = decoder;
+static int deflate_decode(deflate_decoder *d, uint8_t *out, size_t n, size_t *got, zt_error *err){
   size_t behind;
-  *got = 0;
   if( n>ZT_POLL_BYTES ) n = ZT_POLL_BYTES;
   do{
     if( deflate_refill(d, err) || zt_inflate_next(d->inflate, &d->in, out, n, got, err) ){
       return err->rc;
     }
+    d->position += *got;
     d->work += *got;
     if( d->work>ZT_POLL_BYTES ){
       d->work = 0;
       if( zt_interrupt_check(&d->payload.budget->interrupt, err) ) return err->rc;
     }
     if( *got ) return SQLITE_OK;
-    if( zt_inflate_ended(d->inflate, &behind) ) return deflate_check_end(d, behind, err);
+    if( zt_inflate_ended(d->inflate, &behind) ){
+      if( deflate_check_end(d, behind, err)==SQLITE_OK ) d->sound = d->position;
+      return err->rc;
+    }
   }while( d->in.n>0 || d->read<d->payload.component->length );
   return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
+}
+
+static int deflate_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got, zt_error *err){
+  deflate_decoder *d = decoder;
+  *got = 0;
+  if( deflate_decode(d, out, n, got, err) ) d->shared = false;
+  return err->rc;
 }
 
 /* --- Encoding --- */
@@ -148,13 +244,15 @@ static const zt_frames deflate_frames = {
 
 const zt_encoding zt_encoding_deflate = {
   .name = "deflate", .open = deflate_open, .next = deflate_next, .close = deflate_close,
-  .frames = &deflate_frames
+  .frames = &deflate_frames, .go_on = deflate_go_on, .sound = deflate_sound
 };
 
 const zt_encoding zt_encoding_zlib = {
-  .name = "zlib", .open = deflate_open, .next = deflate_next, .close = deflate_close
+  .name = "zlib", .open = deflate_open, .next = deflate_next, .close = deflate_close,
+  .go_on = deflate_go_on, .sound = deflate_sound
 };
 
 const zt_encoding zt_encoding_gzip = {
-  .name = "gzip", .open = deflate_open, .next = deflate_next, .close = deflate_close
+  .name = "gzip", .open = deflate_open, .next = deflate_next, .close = deflate_close,
+  .go_on = deflate_go_on, .sound = deflate_sound
 };

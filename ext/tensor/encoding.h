@@ -48,6 +48,12 @@ typedef struct zt_encoding {
   ** place in out. *done false: out has any bytes, and the decoder is to be used, which also finds
   ** what is wrong. The only error is SQLITE_INTERRUPT. NULL: it cannot. */
   int (*together)(const zt_payload *p, uint8_t *out, uint64_t n, bool *done, zt_error *err);
+  /* Open at byte `offset` of the content, or before it, where a decoder of the same stored bytes
+  ** has stopped. *position is the next byte. NULL: all decoders begin with the first byte. */
+  int (*go_on)(const zt_payload *p, uint64_t offset, zt_decoder **out, uint64_t *position,
+               zt_error *err);
+  /* True if the content is known to have n bytes, and to be sound. Only with go_on. */
+  bool (*sound)(const zt_decoder *d, uint64_t n);
 } zt_encoding;
 
 #define ZT_WHOLE_MAX ((uint64_t)32 << 20)   /* Larger content is decoded piece by piece, so that it

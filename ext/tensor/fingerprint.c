@@ -61,7 +61,8 @@ typedef struct fingerprint_run {
   zt_source *source;           /* Borrowed, as are the next two */
   const zt_container *container;
   zt_budget *budget;
-  uint32_t *order;             /* Objects by name; owned */
+  const uint32_t *order;       /* Objects in the order of the run; NULL: the file's */
+  uint32_t known;              /* So many objects of the file have their fingerprint */
   zt_error place;              /* The place of errors */
 } fingerprint_run;
 
@@ -73,16 +74,22 @@ typedef struct fingerprint_job {
   zt_error err;
 } fingerprint_job;
 
+static uint32_t fingerprint_at(const fingerprint_run *run, uint64_t number){
+  return run->order ? run->order[number] : (uint32_t)number;
+}
+
 static void fingerprint_work(zt_job *job, const zt_interrupt *interrupt){
   fingerprint_job *j = (fingerprint_job*)job;
   j->budget.interrupt = *interrupt;
-  zt_fingerprint_object(j->of->source, j->of->container, j->of->order[job->number], &j->budget,
-                        &j->fingerprint, &j->err);
+  zt_fingerprint_object(j->of->source, j->of->container, fingerprint_at(j->of, job->number),
+                        &j->budget, &j->fingerprint, &j->err);
 }
 
 static bool fingerprint_next(void *context, uint64_t *number){
   const fingerprint_run *run = context;
-  return ++*number<zt_container_objects(run->container);
+  const uint32_t n = zt_container_objects(run->container);
+  while( ++*number<n && fingerprint_at(run, *number)<run->known ){}
+  return *number<n;
 }
 
 static zt_job *fingerprint_make(void *context, uint64_t number){
@@ -94,7 +101,7 @@ static zt_job *fingerprint_make(void *context, uint64_t number){
   };
   j->budget.pool = NULL;
   j->budget.spare = NULL;
-  j->err.object = zt_container_name(run->container, run->order[number]);
+  j->err.object = zt_container_name(run->container, fingerprint_at(run, number));
   return &j->job;
 }
 
@@ -105,9 +112,11 @@ static void fingerprint_drop(zt_job *job){
 
 static const zt_jobs fingerprint_jobs = { fingerprint_next, fingerprint_make, fingerprint_drop };
 
-/* Take in object i in the order of names. */
-static int fingerprint_put_object(fingerprint_run *run, zt_prefetch *prefetch, uint32_t i,
-                                  zt_digest *d, zt_error *err){
+typedef uint8_t fingerprint_bytes[ZT_DIGEST_XXH3_128_BYTES];
+
+/* Take the fingerprint of object i of the run. */
+static int fingerprint_take_object(fingerprint_run *run, zt_prefetch *prefetch, uint32_t i,
+                                   fingerprint_bytes *out, zt_error *err){
   const uint32_t remaining = zt_container_objects(run->container)-1-i;
   fingerprint_job *j = (fingerprint_job*)zt_prefetch_take(prefetch, run, i, remaining,
                                                           &run->budget->interrupt, err);
@@ -117,29 +126,62 @@ static int fingerprint_put_object(fingerprint_run *run, zt_prefetch *prefetch, u
     *err = j->err;
     j->err = ZT_ERROR_NONE;
   }else{
-    fingerprint_put_named(d, zt_container_name(run->container, run->order[i]),
-                          j->fingerprint.bytes);
+    memcpy(out[fingerprint_at(run, i)], j->fingerprint.bytes, sizeof(*out));
   }
   fingerprint_drop(&j->job);
   return err->rc;
 }
 
+/* Take those of all objects, in this order; NULL: the file's. */
+static int fingerprint_take_all(fingerprint_run *run, const uint32_t *order,
+                                fingerprint_bytes *out, zt_error *err){
+  zt_prefetch prefetch = { .jobs = &fingerprint_jobs };
+  run->order = order;
+  /* With a bound, each job needs the number of bytes that earlier jobs decoded */
+  if( run->budget->decode==UINT64_MAX ) prefetch.tasks.pool = run->budget->pool;
+  for(uint32_t i=0; i<zt_container_objects(run->container); i++){
+    if( fingerprint_at(run, i)<run->known ) continue;
+    if( fingerprint_take_object(run, &prefetch, i, out, err) ) break;
+    if( !order ) run->known = i+1;
+  }
+  zt_prefetch_clear(&prefetch);
+  return err->rc;
+}
+
+/* Read tensors in the order of the file, in which their bytes lie. After a failure, the first that
+** fails by name is the one that is reported. With a bound, names alone decide which one exceeds
+** it. */
+static int fingerprint_take_sorted(fingerprint_run *run, const uint32_t *by_name,
+                                   fingerprint_bytes *out, zt_error *err){
+  zt_error failed = run->place;
+  if( run->budget->decode!=UINT64_MAX ) return fingerprint_take_all(run, by_name, out, err);
+  if( fingerprint_take_all(run, NULL, out, &failed)==SQLITE_OK ) return SQLITE_OK;
+  /* The system's, also of another file (X rules), or no tensor's alone */
+  if( failed.rc!=SQLITE_TOOBIG && (!failed.rule || failed.rule[0]=='X') ){
+    *err = failed;
+    return err->rc;
+  }
+  zt_error_clear(&failed);
+  return fingerprint_take_all(run, by_name, out, err);
+}
+
 int zt_fingerprint_file(zt_source *source, const zt_container *c, zt_budget *budget,
                         zt_fingerprint *out, zt_error *err){
   fingerprint_run run = { .source = source, .container = c, .budget = budget, .place = *err };
-  zt_prefetch prefetch = { .jobs = &fingerprint_jobs };
-  zt_digest *d = NULL;
-  run.order = zt_container_by_name(c, &budget->interrupt, err);
-  if( run.order ) d = zt_digest_begin(ZT_DIGEST_XXH3_128, err);
-  /* With a bound, each job needs the number of bytes that earlier jobs decoded */
-  if( budget->decode==UINT64_MAX ) prefetch.tasks.pool = budget->pool;
-  for(uint32_t i=0; d && i<zt_container_objects(c); i++){
-    if( fingerprint_put_object(&run, &prefetch, i, d, err) ) break;
+  const uint32_t n = zt_container_objects(c);
+  uint32_t *by_name = zt_container_by_name(c, &budget->interrupt, err);
+  fingerprint_bytes *each = by_name ? sqlite3_malloc64((uint64_t)n*sizeof(*each)+1) : NULL;
+  zt_digest *d = each ? zt_digest_begin(ZT_DIGEST_XXH3_128, err) : NULL;
+  if( by_name && !each ) zt_fail_nomem(err);
+  if( d && fingerprint_take_sorted(&run, by_name, each, err)==SQLITE_OK ){
+    for(uint32_t i=0; i<n; i++){
+      fingerprint_put_named(d, zt_container_name(c, by_name[i]), each[by_name[i]]);
+    }
+    fingerprint_finish(d, out);
   }
-  if( !err->rc ) fingerprint_finish(d, out);
-  zt_prefetch_clear(&prefetch);
   zt_digest_close(d);
-  sqlite3_free(run.order);
+  sqlite3_free(each);
+  sqlite3_free(by_name);
   return err->rc;
 }
 

@@ -71,9 +71,12 @@ static int numbers_inflate(numbers *d, uint8_t *out, uint64_t n, zt_error *err){
 
 /* Pass over what lies behind the numbers: the stream ends there. */
 static int numbers_end(numbers *d, zt_error *err){
+  const uint64_t end = d->component.number_skip+d->n*d->from->width;
   uint8_t one;
   size_t got = 0;
   if( d->ended || numbers_are_plain(d) ) return SQLITE_OK;
+  d->ended = zt_encoding_zlib.sound(d->inner, end+d->component.number_behind);
+  if( d->ended ) return SQLITE_OK;
   if( numbers_inflate(d, NULL, d->component.number_behind, err)
    || zt_encoding_zlib.next(d->inner, &one, 1, &got, err) ) return err->rc;
   if( got ) return zt_payload_fail_long(d->n*d->from->width, "zlib", err);
@@ -84,13 +87,15 @@ static int numbers_end(numbers *d, zt_error *err){
 /* Read the stored bytes of the next n numbers. */
 static int numbers_read(numbers *d, size_t n, zt_error *err){
   const zt_component *component = &d->component;
+  const uint64_t skip = component->number_skip;
+  uint64_t position;
   if( numbers_are_plain(d) ){
     return zt_source_read(d->payload.source,
-                          component->offset+component->number_skip+d->at*d->from->width,
+                          component->offset+skip+d->at*d->from->width,
                           &d->stored, n*d->from->width, err);
   }
-  if( !d->inner && (zt_encoding_zlib.open(&d->payload, &d->inner, err)
-   || numbers_inflate(d, NULL, component->number_skip, err)) ) return err->rc;
+  if( !d->inner && (zt_encoding_zlib.go_on(&d->payload, skip, &d->inner, &position, err)
+   || numbers_inflate(d, NULL, skip-position, err)) ) return err->rc;
   return numbers_inflate(d, d->stored.bytes, n*d->from->width, err);
 }
 

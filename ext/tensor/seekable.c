@@ -407,6 +407,6 @@ static const zt_frames seekable_frames = {
 };
 
 const zt_encoding zt_encoding_seekable = {
-  SEEKABLE_NAME, seekable_whole, seekable_open_decoder, seekable_next, seekable_close,
-  seekable_seek, &seekable_frames, NULL
+  .name = SEEKABLE_NAME, .whole = seekable_whole, .open = seekable_open_decoder,
+  .next = seekable_next, .close = seekable_close, .seek = seekable_seek, .frames = &seekable_frames
 };

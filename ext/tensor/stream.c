@@ -131,6 +131,14 @@ static int stream_next(zt_stream *s, uint8_t *out, size_t n, size_t *got, zt_err
   return SQLITE_OK;
 }
 
+static int stream_open_decoder(zt_stream *s, uint64_t offset, zt_error *err){
+  const zt_encoding *e = s->encoding;
+  if( !e->go_on ) return e->open(&s->payload, &s->decoder, err);
+  if( e->go_on(&s->payload, offset, &s->decoder, &s->position, err) ) return err->rc;
+  return stream_charge(s, s->position, err);   /* As if they were decoded here: the bound is for a
+                                               ** component, whatever was read before */
+}
+
 /* Skip to position `to`, or to the content's end. */
 static int stream_pass_over(zt_stream *s, uint64_t to, zt_error *err){
   size_t got = 1;
@@ -154,6 +162,19 @@ static int stream_read_whole(zt_stream *s, uint8_t *buffer, size_t n, zt_error *
   if( decoded>n ) return stream_fail_long(s, err);
   if( decoded<n ) return stream_fail_short(s, decoded, err);
   return SQLITE_OK;
+}
+
+/* Its own bytes are read: what lies behind them must be sound, and no byte may follow. */
+static int stream_finish(zt_stream *s, zt_error *err){
+  uint8_t one;
+  size_t got;
+  if( s->encoding->sound && s->known && s->encoding->sound(s->decoder, s->total) ){
+    if( stream_charge(s, s->total-s->position, err) ) return err->rc;
+    s->position = s->total;
+    s->ended = true;
+    return SQLITE_OK;
+  }
+  return stream_pass_over(s, s->total, err) ? err->rc : stream_next(s, &one, 1, &got, err);
 }
 
 /* True for the first read, of the whole content. */
@@ -207,7 +228,6 @@ static int stream_keep(zt_stream *s, zt_error *err){
 static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n,
                                uint64_t remaining, size_t *got, zt_error *err){
   size_t done = 0, piece = 1;
-  uint8_t one;
   if( stream_should_keep(s, offset) && stream_keep(s, err) ) return err->rc;
   if( stream_is_whole(s, offset, n) ){
     bool whole;
@@ -222,7 +242,7 @@ static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, s
     return SQLITE_OK;
   }
   if( offset<s->position && !s->encoding->seek ) stream_end_decoder(s);
-  if( !s->decoder && s->encoding->open(&s->payload, &s->decoder, err) ) return err->rc;
+  if( !s->decoder && stream_open_decoder(s, offset, err) ) return err->rc;
   if( s->encoding->seek && offset!=s->position ){
     s->ended = false;
     if( s->encoding->seek(s->decoder, offset, &s->position, err) ) return err->rc;
@@ -233,10 +253,7 @@ static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, s
     done += piece;
   }
   *got = done;
-  /* No byte may follow the last one */
-  if( s->position==stream_end(s) && stream_pass_over(s, s->total, err)==SQLITE_OK ){
-    stream_next(s, &one, 1, &piece, err);
-  }
+  if( s->position==stream_end(s) ) stream_finish(s, err);
   return err->rc;
 }
 

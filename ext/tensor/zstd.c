@@ -218,6 +218,6 @@ static const zt_frames zstd_frames = {
 };
 
 const zt_encoding zt_encoding_zstd = {
-  "zstd", zstd_whole, zstd_open, zstd_next, zstd_close, NULL, &zstd_frames,
-  zt_zstd_together
+  .name = "zstd", .whole = zstd_whole, .open = zstd_open, .next = zstd_next, .close = zstd_close,
+  .frames = &zstd_frames, .together = zt_zstd_together
 };

@@ -265,6 +265,8 @@ static const oom_case cases[] = {
 
   { .sql = "SELECT *, source FROM zt_files('" MATLAB "golden/structs.mat')" },
   { .sql = "SELECT *, source, on_error FROM zt_objects(?1)", .image = MATLAB "golden/hand_more.mat" },
+  { .sql = "SELECT object, component, hash FROM zt_components('" MATLAB "golden/numbers_z.mat')" },
+  { .sql = "SELECT zt_fingerprint('" MATLAB "golden/numbers_z.mat')" },
   { .sql = "SELECT *, data, hash FROM zt_components('" MATLAB "golden/hand_level_4.mat') WHERE object IN ('s', 'complex')" },
   { .sql = "SELECT object, zt_dense(path, object), zt_value(path, object, 1, 1) FROM zt_objects('" MATLAB "golden/hand_level_4.mat') WHERE object IN ('sparse_complex', 'complex')" },
   { .sql = "SELECT position, value FROM zt_elements('" MATLAB "golden/hand_sparse.mat', 'complex')" },

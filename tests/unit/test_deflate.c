@@ -147,6 +147,134 @@ TEST(test_a_bomb){
   free(stored.p);
 }
 
+/* --- Parts of one stream --- */
+
+/* Open the bytes of the content from `skip` on, with `behind` behind them. */
+static zt_stream *open_part(const subject *s, uint64_t total, uint64_t skip, uint64_t behind, zt_component *component, zt_budget *budget){
+  zt_payload payload = s->payload;
+  zt_stream *stream;
+  zt_error err = ZT_ERROR_NONE;
+  *component = s->component;
+  component->skip = skip;
+  component->behind = behind;
+  component->has_decoded_length = true;
+  component->decoded_length = total-skip-behind;
+  *budget = s->budget;
+  payload.component = component;
+  payload.budget = budget;
+  zt_stream_open(&payload, &stream, &err);
+  assert_succeeded(&err, "open");
+  return stream;
+}
+
+/* Parts in any order, some of them open at a time, some read to their end and some not: each has its bytes, and as many bytes count as
+** if it had been decoded alone. */
+TEST(test_parts_in_any_order){
+  enum { TOTAL = 400000, OPEN = 3 };
+  blob content = content_of(TOTAL), stored = deflated(span_of(content));
+  for(int as_file=0; as_file<2; as_file++){
+    uint64_t seed = 11, skip[OPEN], own[OPEN];
+    uint8_t *buffer = malloc(TOTAL);
+    zt_component component[OPEN];
+    zt_budget budget[OPEN];
+    zt_stream *stream[OPEN] = { NULL };
+    subject s;
+    place_subject(&s, 5, span_of(stored), 7, "deflate", as_file);
+    for(int i=0; i<400; i++){
+      const int k = i%OPEN;
+      zt_error err = ZT_ERROR_NONE;
+      size_t n, got;
+      zt_stream_close(stream[k]);
+      skip[k] = i%5 ? random_below(&seed, TOTAL) : (uint64_t)i*TOTAL/400;
+      own[k] = random_below(&seed, TOTAL-skip[k]);
+      stream[k] = open_part(&s, TOTAL, skip[k], TOTAL-skip[k]-own[k], &component[k], &budget[k]);
+      n = i%3 ? (size_t)own[k] : (size_t)own[k]/2;
+      zt_stream_read(stream[k], 0, buffer, n, &got, &err);
+      assert_succeeded(&err, "read");
+      assert_int_equal(got, n);
+      assert_memory_equal(buffer, content.p+skip[k], n);
+      if( n>0 && budget[k].decoded!=(n==own[k] ? TOTAL : skip[k]+n) ) fail_msg("%llu bytes count", (unsigned long long)budget[k].decoded);
+      if( n==0 ) continue;
+      zt_stream_read(stream[k], n/2, buffer, n, &got, &err);   /* Back */
+      assert_succeeded(&err, "read back");
+      assert_memory_equal(buffer, content.p+skip[k]+n/2, got);
+    }
+    for(int k=0; k<OPEN; k++) zt_stream_close(stream[k]);
+    close_subject(&s);
+    free(buffer);
+  }
+  free(stored.p);
+  free(content.p);
+}
+
+static bool count_question(void *context){
+  ++*(int*)context;
+  return false;
+}
+
+/* Each 4 MiB that are decoded ask once. Parts in their order cost two passes: the first one shows that all is sound. */
+TEST(test_parts_in_order_are_not_decoded_again_and_again){
+  enum { PARTS = 32 };
+  const size_t times = ((size_t)64<<20)/258, total = 1+258*times, own = total/PARTS;
+  blob stored = deflated_zeros(times);
+  uint8_t *buffer = malloc(own);
+  int asked = 0;
+  subject s;
+  place_subject(&s, 5, span_of(stored), 7, "deflate", true);
+  s.budget.interrupt = (zt_interrupt){ count_question, &asked };
+  for(size_t i=0; i<PARTS; i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_component component;
+    zt_budget budget;
+    zt_stream *stream = open_part(&s, total, i*own, total-(i+1)*own, &component, &budget);
+    size_t got;
+    zt_stream_read(stream, 0, buffer, own, &got, &err);
+    assert_succeeded(&err, "part");
+    assert_int_equal(budget.decoded, total);
+    zt_stream_close(stream);
+  }
+  check( asked<=2*16+4, "asked %d times", asked );
+  close_subject(&s);
+  free(buffer);
+  free(stored.p);
+}
+
+/* Each part is read to the end of the stream, and is told of a fault there, also behind parts that were read before it. */
+TEST(test_each_part_of_a_broken_stream_is_broken){
+  enum { TOTAL = 90000, PARTS = 9 };
+  blob content = content_of(TOTAL), stored = deflated(span_of(content)), more = { 0 }, longer;
+  put(&more, stored.p, stored.n);
+  put_byte(&more, 0);
+  longer = seal(&more);
+  for(int k=0; k<3; k++){
+    const zt_span bytes = k==0 ? span_of(longer) : k==1 ? (zt_span){ stored.p, stored.n-1 } : span_of(stored);
+    const uint64_t total = k==2 ? TOTAL+1 : TOTAL;
+    uint8_t buffer[TOTAL/PARTS];
+    subject s;
+    place_subject(&s, 5, bytes, 7, "deflate", true);
+    for(int i=0; i<2*PARTS; i++){
+      const uint64_t own = TOTAL/PARTS, skip = (uint64_t)(i%PARTS)*own;
+      zt_error err = ZT_ERROR_NONE;
+      zt_component component;
+      zt_budget budget;
+      zt_stream *stream = open_part(&s, total, skip, total-skip-own, &component, &budget);
+      size_t got;
+      if( i>=PARTS ){   /* Those that are read in part are not */
+        zt_stream_read(stream, 0, buffer, 10, &got, &err);
+        assert_succeeded(&err, "its beginning");
+        assert_memory_equal(buffer, content.p+skip, 10);
+      }
+      zt_stream_read(stream, 0, buffer, sizeof(buffer), &got, &err);
+      assert_failed(&err, k==2 ? "decodes to 90000 bytes, the manifest states 90001" : "deflate: ", k==2 ? "E3" : "E2");
+      zt_stream_close(stream);
+    }
+    close_subject(&s);
+  }
+  free(longer.p);
+  free(stored.p);
+  free(content.p);
+}
+
 int main(void){
   return run_all("deflate", make_file, remove_file);
 }
