@@ -36,8 +36,10 @@ int zt_source_begin(zt_source *s, const char *path, const zt_stat *known, zt_err
 
 void zt_source_end(zt_source *s){
   for(int i=0; i<ZT_RESUMABLES; i++){
-    zt_resumable *state = atomic_exchange(&s->states[i], NULL);
-    if( state ) state->free(state);
+    zt_resumable *state = atomic_load_explicit(&s->states[i], memory_order_acquire);
+    if( !state ) continue;
+    atomic_store_explicit(&s->states[i], NULL, memory_order_relaxed);
+    state->free(state);
   }
   zt_os_close(s->file);
   zt_remote_file_close(s->remote);
@@ -221,8 +223,8 @@ void zt_source_leave_state(zt_source *s, zt_resumable *state){
 }
 
 zt_resumable *zt_source_take_state(zt_source *s, const void *context,
-                                      uint64_t (*rank)(const void *context,
-                                                       const zt_resumable *state)){
+                                   uint64_t (*rank)(const void *context,
+                                                    const zt_resumable *state)){
   zt_resumable *best = NULL;
   for(int i=0; i<ZT_RESUMABLES; i++){
     zt_resumable *other = atomic_exchange(&s->states[i], NULL);

@@ -148,8 +148,8 @@ void zt_source_leave_state(zt_source *s, zt_resumable *state);
 /* Takes the state of the highest rank, which the caller then owns. NULL: there is none. Both may be
 ** called by several threads at a time. */
 zt_resumable *zt_source_take_state(zt_source *s, const void *context,
-                                      uint64_t (*rank)(const void *context,
-                                                       const zt_resumable *state));
+                                   uint64_t (*rank)(const void *context,
+                                                    const zt_resumable *state));
 
 /* Announces that n bytes at the offset will be read, in this order: those of a remote file are
 ** asked for ahead. */

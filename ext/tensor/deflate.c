@@ -21,7 +21,7 @@
 #define DEFLATE_MEMORY 8                    /* zlib's default, and Python's */
 
 typedef struct deflate_decoder {
-  zt_resumable state;   /* First */
+  zt_resumable state;      /* First */
   zt_payload payload;      /* Of the current component */
   uint64_t offset, length; /* Its stored bytes */
   zt_inflate_around around;

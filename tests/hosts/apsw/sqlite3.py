@@ -143,7 +143,7 @@ class Connection:
     def iterdump(self):
         out = io.StringIO()
         apsw.shell.Shell(db=self.apsw, stdout=out).process_command(".dump")
-        return iter(out.getvalue().splitlines())
+        return (line for line in out.getvalue().splitlines() if not line.startswith("-- "))   # The time, among others
 
 
 def connect(database, **options):
