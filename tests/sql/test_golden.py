@@ -25,7 +25,8 @@ def sha256(data):
 
 def test_there_are_files_of_every_format_and_generation():
     for format in corpus.formats():
-        assert corpus.golden(format) and (corpus.FORMATS / format / "README.md").exists(), format
+        assert corpus.golden(format), format
+        assert (corpus.FORMATS / format / "README.md").exists(), f"no formats/{format}/README.md"
     generations = [expected["generation"] for _, _, expected in corpus.golden()]
     assert {g: generations.count(g) for g in sorted(set(generations))} == {"0.1": 20, "1.0": 15, "1.1": 20, "1.2": 47, "2": 26}
 
