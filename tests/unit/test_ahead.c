@@ -18,8 +18,8 @@ static void begin(reading *r){
   zt_error err = ZT_ERROR_NONE;
   uint64_t seed = 7;
   int fd;
-  *r = (reading){ .path = "/tmp/ztensor-ahead-XXXXXX", .content = malloc(FILE_BYTES) };
-  for(size_t i=0; i<FILE_BYTES; i++) r->content[i] = (uint8_t)random64(&seed);
+  *r = (reading){ .path = "/tmp/ztensor-ahead-XXXXXX", .content = malloc(FILE_BYTES+1) };   /* A byte more, for a longer file */
+  for(size_t i=0; i<FILE_BYTES+1; i++) r->content[i] = (uint8_t)random64(&seed);
   fd = mkstemp(r->path);
   assert_true(fd>=0);
   close(fd);
