@@ -115,6 +115,10 @@ void zt_pickle_put_result(const zt_pickle_result *r, zt_cbor_out *out){
   }
 }
 
+static uint64_t result_round(uint64_t n, uint64_t unit){
+  return (n+unit/2)/unit*unit;
+}
+
 /* Append a whole number below 10^17, after which `point` stands: Python shows 10^16 and more with
 ** an exponent, and as few digits as tell it from other doubles. */
 static void result_show_whole(double real, const char *point, sqlite3_str *out){
@@ -126,8 +130,8 @@ static void result_show_whole(double real, const char *point, sqlite3_str *out){
     sqlite3_str_appendf(out, "%s%llu%s", sign, (unsigned long long)n, point);
     return;
   }
-  while( unit>1 && (double)((n+unit/2)/unit*unit)!=fabs(real) ) unit /= 10;
-  digits = snprintf(z, sizeof(z), "%llu", (unsigned long long)((n+unit/2)/unit*unit));
+  while( unit>1 && (double)result_round(n, unit)!=fabs(real) ) unit /= 10;
+  digits = snprintf(z, sizeof(z), "%llu", (unsigned long long)result_round(n, unit));
   while( digits>1 && z[digits-1]=='0' ) digits--;
   sqlite3_str_appendf(out, "%s%c%s%.*se+16", sign, z[0], digits>1 ? "." : "", digits-1, z+1);
 }

@@ -132,7 +132,8 @@ static int deflate_go_on(const zt_payload *p, uint64_t offset, zt_decoder **out,
     return SQLITE_OK;
   }
   if( d && !deflate_is_of(d, p) ) d->sound = UINT64_MAX;
-  if( deflate_open_in(d, p, out, err)==SQLITE_OK ) ((deflate_decoder*)*out)->shared = true;
+  deflate_open_in(d, p, out, err);
+  if( *out ) ((deflate_decoder*)*out)->shared = true;
   return err->rc;
 }
 
