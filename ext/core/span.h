@@ -151,12 +151,14 @@ ZT_INLINE uint64_t zt_be64(const uint8_t *p){
        | (uint64_t)p[4]<<24 | (uint64_t)p[5]<<16 | (uint64_t)p[6]<<8 | (uint64_t)p[7];
 }
 
+#define ZT_BYTES_INLINE 64   /* Most of which memcmp() is not faster */
+
 /* Compares n bytes as memcmp() does. Inline for names. The last bytes are compared in one piece,
 ** some of them twice. */
 ZT_INLINE int zt_bytes_compare(const void *a, const void *b, size_t n){
   const uint8_t *p = a, *q = b;
   uint64_t x, y;
-  if( n<8 ) return n ? memcmp(p, q, n) : 0;
+  if( n<8 || n>ZT_BYTES_INLINE ) return n ? memcmp(p, q, n) : 0;
   for(size_t i=0; i<n-8; i+=8){
     x = zt_be64(p+i);
     y = zt_be64(q+i);
