@@ -88,7 +88,7 @@ END
 
 # The totals, and for each file the lines and branches that no test reached. clang's records have the branches of an inline
 # function once for each source that includes it, its summary has them once.
-once=$(cat "$build/branches" 2>/dev/null || true)
+once=$([ ! -e "$build/branches" ] || cat "$build/branches")
 awk -F '[:,]' -v here="$PWD/" -v missing="$build/missing" -v lines="$least_lines" -v branches="$least_branches" -v once="$once" '
   /^SF:/ { file = $2; sub(here, "", file) }
   /^DA:/ { nLines++; if( $3>0 ) reachedLines++; else print file ":" $2 ": line" >missing }

@@ -151,7 +151,7 @@ ZT_INLINE uint64_t zt_be64(const uint8_t *p){
        | (uint64_t)p[4]<<24 | (uint64_t)p[5]<<16 | (uint64_t)p[6]<<8 | (uint64_t)p[7];
 }
 
-#define ZT_BYTES_INLINE 64   /* Most of which memcmp() is not faster */
+#define ZT_BYTES_INLINE 64   /* Most names are shorter; memcmp() compares longer ones */
 
 /* Compares n bytes as memcmp() does. Inline for names. The last bytes are compared in one piece,
 ** some of them twice. */

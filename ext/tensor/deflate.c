@@ -106,9 +106,8 @@ static bool deflate_is_of(const deflate_decoder *d, const zt_payload *p){
       && d->around==deflate_around(p);
 }
 
-/* Best is a decoder of this content, as far as possible, but not beyond the place. One that is
-** beyond it begins anew, and may know that the content is sound. Of any other, the memory
-** serves. */
+/* A decoder of this content ranks by how far it is, but not beyond the place. One that is beyond it
+** begins anew, and may know that the content is sound. Any other gives its memory. */
 static uint64_t deflate_rank(const void *context, const zt_resumable *state){
   const deflate_place *place = context;
   const deflate_decoder *d = (const deflate_decoder*)state;

@@ -91,14 +91,21 @@ TEST(test_byte_order){
 
 /* --- zt_equal and zt_has_nul: the overlapping words at both ends are what may go wrong --- */
 
-#define LONGEST 40
+#define LONGEST (ZT_BYTES_INLINE+8)
+
+/* n bytes behind `shift` others, and the same alone; both end where their memory does. */
+static void make_equal(size_t n, unsigned shift, uint8_t **a, uint8_t **b){
+  *a = malloc(n+shift);
+  *b = malloc(n);
+  assert_true((*a || n+shift==0) && (*b || n==0));
+  for(size_t i=0; i<n; i++) (*a)[shift+i] = (*b)[i] = (uint8_t)(i*37+1);
+}
 
 TEST(test_equal_of_every_length_and_every_differing_position){
   for(size_t n=0; n<=LONGEST; n++){
     for(unsigned shift=0; shift<8; shift++){
-      uint8_t *a = malloc(n+shift), *b = malloc(n);
-      assert_true(n+shift==0 || (a && (b || n==0)));
-      for(size_t i=0; i<n; i++) a[shift+i] = b[i] = (uint8_t)(i*37+1);
+      uint8_t *a, *b;
+      make_equal(n, shift, &a, &b);
       check( zt_equal(a+shift, b, n), "%zu bytes", n );
       for(size_t at=0; at<n; at++){
         for(unsigned bit=0; bit<8; bit++){
@@ -154,9 +161,8 @@ static int sign(int c){ return (c>0) - (c<0); }
 TEST(test_order_of_every_length_and_every_differing_position){
   for(size_t n=0; n<=LONGEST; n++){
     for(unsigned shift=0; shift<8; shift++){
-      uint8_t *a = malloc(n+shift), *b = malloc(n);
-      assert_true(n+shift==0 || (a && (b || n==0)));
-      for(size_t i=0; i<n; i++) a[shift+i] = b[i] = (uint8_t)(i*37+1);
+      uint8_t *a, *b;
+      make_equal(n, shift, &a, &b);
       check( zt_bytes_compare(a+shift, b, n)==0, "%zu bytes", n );
       for(size_t at=0; at<n; at++){
         const uint8_t before = b[at];
