@@ -129,10 +129,10 @@ static int index_push(index_reader *r, index_todo *todo, index_node node){
   return SQLITE_OK;
 }
 
-/* A key: what is stored of a chunk, and its coordinates. The last one is a byte's in an element: 0
-** but in a last key. */
+/* A key: what is stored of a chunk, and its coordinates. The one behind those of the dimensions is a
+** byte's in an element: 0 but in a last key. */
 typedef struct index_key {
-  uint64_t at[ZT_CHUNKS_RANK], byte;
+  uint64_t at[ZT_CHUNKS_RANK+1];
   uint64_t size;
   uint32_t skipped;
 } index_key;
@@ -147,8 +147,8 @@ static int index_take_key(index_reader *r, zt_hdf5_in *in, index_key *out){
     whole = whole && out->at[d]%c->chunk[d]==0;
     out->at[d] /= c->chunk[d];
   }
-  out->byte = zt_hdf5_take(in, 8);
-  return whole && (out->byte==0 || out->byte==c->width) ? SQLITE_OK
+  out->at[c->rank] = zt_hdf5_take(in, 8);
+  return whole && (out->at[c->rank]==0 || out->at[c->rank]==c->width) ? SQLITE_OK
        : zt_break(r->h->err, "HD14", "a chunk that does not begin in the grid");
 }
 
@@ -156,30 +156,31 @@ static int index_take_key(index_reader *r, zt_hdf5_in *in, index_key *out){
 static int index_order(const index_reader *r, const uint64_t *a, const uint64_t *b){
   uint32_t d = 0;
   while( d<r->chunks->rank && a[d]==b[d] ) d++;
-  return d==r->chunks->rank ? 0 : a[d]<b[d] ? -1 : 1;
+  return a[d]==b[d] ? 0 : a[d]<b[d] ? -1 : 1;
 }
 
 /* Push a child between two keys. */
 static int index_push_child(index_reader *r, index_todo *todo, index_node child,
                             const index_key *before, const index_key *behind){
-  const size_t n = r->chunks->rank*sizeof(uint64_t);
+  const size_t n = (r->chunks->rank+1)*sizeof(uint64_t);
   child.bounds = todo->bounds.n;
   if( zt_hdf5_put(r->h, before->at, n, &todo->bounds)
    || zt_hdf5_put(r->h, behind->at, n, &todo->bounds) ) return r->h->err->rc;
   return index_push(r, todo, child);
 }
 
-/* The keys of a node's chunks are between its bounds, which are dropped. */
+/* The keys of a node's chunks are between its bounds, which are dropped. A search that goes from node
+** to node finds no other chunk. */
 static int index_check_bounds(index_reader *r, index_todo *todo, index_node node,
                               const index_key *first, const index_key *last){
-  const size_t n = r->chunks->rank*sizeof(uint64_t);
-  uint64_t before[ZT_CHUNKS_RANK], behind[ZT_CHUNKS_RANK];
+  const size_t n = (r->chunks->rank+1)*sizeof(uint64_t);
+  uint64_t before[ZT_CHUNKS_RANK+1], behind[ZT_CHUNKS_RANK+1];
   if( node.level==INDEX_LEVELS ) return SQLITE_OK;
   memcpy(before, todo->bounds.p+node.bounds, n);
   memcpy(behind, todo->bounds.p+node.bounds+n, n);
   todo->bounds.n = node.bounds;
   /* The key behind all chunks is that of the last one, but in its elements */
-  if( index_order(r, before, first->at)<=0 && index_order(r, last->at, behind)<=0 ){
+  if( index_order(r, before, first->at)<=0 && index_order(r, last->at, behind)<0 ){
     return SQLITE_OK;
   }
   return index_fail(r->h, "keys beyond those of the node above", node.address);
@@ -199,7 +200,7 @@ static int index_node_entries(index_reader *r, index_todo *todo, index_node node
   for(uint64_t i=0; i<n && !r->h->err->rc; i++, key=next){
     const uint64_t child = zt_hdf5_take_address(&in);
     if( index_take_key(r, &in, &next) ) break;
-    if( index_order(r, key.at, next.at)>0 || key.byte ){
+    if( index_order(r, key.at, next.at)>=0 || key.at[r->chunks->rank]!=0 ){
       return index_fail(r->h, "keys that do not ascend in the node", node.address);
     }
     if( level==0 ) index_add(r, key.at, child, key.size, key.skipped);

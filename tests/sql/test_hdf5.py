@@ -28,12 +28,6 @@ def pieces(array, chunk):
         yield at, whole
 
 
-def leaf(rank, chunks):
-    keys = b"".join(struct.pack(f"<II{rank + 1}QQ", size, 0, *at, 0, address) for at, size, address in chunks)
-    end = struct.pack(f"<8x{rank + 1}Q", *chunks[-1][0], 0) if chunks else bytes(8 + 8 * (rank + 1))
-    return struct.pack("<4sBBHQQ", b"TREE", 1, 0, len(chunks), hdf5.NONE, hdf5.NONE) + keys + end
-
-
 def file_of(array, chunk, deflated=True, absent=(), broken=(), fill=None):
     """A file of f32 in chunks; the absent ones, by number, are not stored, the broken ones are no zlib streams."""
     f = hdf5.File()
@@ -41,11 +35,11 @@ def file_of(array, chunk, deflated=True, absent=(), broken=(), fill=None):
     for i, (at, whole) in enumerate(pieces(array, chunk)):
         raw = zlib.compress(whole.tobytes()) if deflated else whole.tobytes()
         if i not in absent:
-            chunks.append((at, len(raw), f.put(b"x" * len(raw) if i in broken else raw)))
+            chunks.append((at, len(raw), 0, f.put(b"x" * len(raw) if i in broken else raw)))
     more = [hdf5.filters(1)] if deflated else []
     if fill is not None:
         more.append(hdf5.message(hdf5.FILL, struct.pack("<BBIf", 3, 0x20, 4, fill)))
-    layout = hdf5.chunked(f.put(leaf(array.ndim, chunks)), *chunk, 4)
+    layout = hdf5.chunked(f.put(hdf5.tree(*chunks, rank=array.ndim)), *chunk, 4)
     return f.end(hdf5.link("w", f.dataset(layout, *more, shape=array.shape)))
 
 
@@ -411,7 +405,7 @@ def test_bytes_are_unshuffled_by_elements_of_any_size(db, width, rest):
     n = len(raw) // width
     shuffled = b"".join(raw[k:n * width:width] for k in range(width)) + raw[n * width:]
     f = hdf5.File()
-    layout = hdf5.chunked(f.put(hdf5.tree(((0,), len(raw), 0, f.put(shuffled)))), len(raw), 1)
+    layout = hdf5.chunked(f.put(hdf5.tree(((0,), len(raw), 0, f.put(shuffled)), width=1)), len(raw), 1)
     data = hdf5.beside(layout, hdf5.filters(2, values=(width,)), type=integers(1), shape=(len(raw),), file=f)
     assert value(db, "SELECT zt_dense(?, 'w')", data) == raw
 
@@ -459,7 +453,8 @@ def test_the_keys_of_a_groups_tree_fit_each_other(db):
 
 
 def test_the_coordinate_in_an_element_is_whole(db):
-    for byte, end, fault in ((2, 0, "a chunk that does not begin in the grid"), (0, 8, "a chunk that does not begin in the grid"), (4, 0, "keys that do not ascend"), (0, 4, None)):
+    for byte, end, fault in ((2, 0, "a chunk that does not begin in the grid"), (0, 8, "a chunk that does not begin in the grid"), (4, 0, "keys that do not ascend"),
+                             (0, 0, "keys that do not ascend"), (0, 4, None)):
         keys = struct.pack("<IIQQQ", 16, 0, 0, byte, 48) + struct.pack("<8xQQ", 0, end)
         f = hdf5.File()
         f.put(hdf5.DATA)

@@ -99,10 +99,13 @@ def attribute(name, type, data, shape=(), version=3):
     return message(ATTRIBUTE, struct.pack("<BBHHHB", version, 0, len(name), len(type), len(s), 0) + name + type + s + data)
 
 
-def tree(*chunks, rank=1, level=0, end=None):
-    """A leaf of a B-tree of chunks: (coordinates, size, mask, address). end: the coordinates of the last key, which are those of the last chunk."""
+def tree(*chunks, rank=1, level=0, end=None, width=4):
+    """A leaf of a B-tree of chunks: (coordinates, size, mask, address). end: the coordinates of the last key, which are those of the last chunk,
+    but that its byte is behind an element of this width."""
     keys = b"".join(struct.pack(f"<II{rank + 1}QQ", size, mask, *at, 0, address) for at, size, mask, address in chunks)
-    return struct.pack("<4sBBHQQ", b"TREE", 1, level, len(chunks), NONE, NONE) + keys + bytes(8) + struct.pack(f"<{rank + 1}Q", *(chunks[-1][0] if end is None else end), 0)
+    if end is None:
+        end = chunks[-1][0] if chunks else (0,) * rank
+    return struct.pack("<4sBBHQQ", b"TREE", 1, level, len(chunks), NONE, NONE) + keys + bytes(8) + struct.pack(f"<{rank + 1}Q", *end, width)
 
 
 def tree2(f, type, records, record=None, node=512, depth=0, count=None):
@@ -173,7 +176,7 @@ def of_chunks(raw, *more, width=4, size=None, mask=0, chunk=4, shape=(4,), first
     chunks = [((first,), len(raw) if size is None else size, mask, f.put(raw))]
     if second is not None:
         chunks.append(((second,), *chunks[0][1:]))
-    return beside(chunked(f.put(tree(*chunks, end=end)), chunk, width), *more, shape=shape, file=f)
+    return beside(chunked(f.put(tree(*chunks, end=end, width=width)), chunk, width), *more, shape=shape, file=f)
 
 
 def golden(name, signature, *changes):
@@ -373,12 +376,12 @@ def dataset_cases():
     at = f.next()
     f.put(tree(((0,), 16, 0, at), level=1))
     yield faulty("chunk-tree-loop", "HD7", "hdf5-loop", f"two ways lead to the node or block at address {at}", "a node that is its own child", beside(chunked(at, 4, 4), file=f))
-    yield faulty("chunk-twice", "HD14", "hdf5-chunks", "chunk 0 has two places", "two chunks at one place", of_chunks(DATA, second=0))
+    yield faulty("chunk-twice", "HD14", "hdf5-chunks", "keys that do not ascend in the node at address 64", "two chunks at one place", of_chunks(DATA, second=0))
     yield faulty("chunk-order", "HD14", "hdf5-chunks", "keys that do not ascend in the node at address 64", "two chunks in another order", of_chunks(DATA, first=4, second=0, shape=(8,)))
-    for name, of_leaf, of_root in (("before", 0, 4), ("behind", 8, 0)):
+    for name, of_leaf, of_root, byte in (("before", 0, 4, 4), ("behind", 8, 0, 4), ("at-end-of", 4, 0, 0)):
         f = File()
         leaf = f.put(tree(((of_leaf,), 16, 0, f.put(DATA))))
-        root = f.put(tree(((of_root,), 16, 0, leaf), level=1, end=(4,)))
+        root = f.put(tree(((of_root,), 16, 0, leaf), level=1, end=(4,), width=byte))
         yield faulty(f"chunk-{name}-node", "HD14", "hdf5-chunks", f"keys beyond those of the node above at address {leaf}", f"a chunk {name} the keys of its node", beside(chunked(root, 4, 4), shape=(12,), file=f))
     yield faulty("chunk-end", "HD14", "hdf5-chunks", "keys that do not ascend in the node at address 64", "a last key before the chunk", of_chunks(DATA, first=4, shape=(8,), end=(0,)))
     yield faulty("chunk-last-key", "HD14", "hdf5-chunks", "a chunk that does not begin in the grid", "a last key that is in no chunk's place", of_chunks(DATA, end=(5,)))
