@@ -35,6 +35,7 @@ typedef struct dataset_reader {
   dataset_layout layout;
   zt_chunks chunks;                  /* Its filters are those of the dataset */
   zt_span fill;
+  bool unfilled;                     /* What was never written is undefined */
   zt_hdf5_places places;
   zt_hdf5_dataset record;
 } dataset_reader;
@@ -205,10 +206,12 @@ static int dataset_read_filters(dataset_reader *r, const zt_hdf5_message *m){
 
 /* --- Fill values --- */
 
-enum { DATASET_FILL_DEFINED = 0x20 };
+enum { DATASET_FILL_UNDEFINED = 0x10, DATASET_FILL_DEFINED = 0x20, DATASET_FILL_NEVER = 1 };
 
+/* Before version 3, a fill value is undefined or stated; since then it may be the default, 0. */
 static int dataset_read_fill(dataset_reader *r, const zt_hdf5_message *m){
-  bool defined = true;
+  bool defined = true, undefined = false;
+  unsigned when = 0;
   zt_span bytes;
   zt_hdf5_in in;
   if( zt_hdf5_message_data(r->h, r->header, m, &r->fill_room, &bytes) ) return r->h->err->rc;
@@ -217,13 +220,19 @@ static int dataset_read_fill(dataset_reader *r, const zt_hdf5_message *m){
     const unsigned version = (unsigned)zt_hdf5_take(&in, 1);
     if( version<1 || version>3 ) return dataset_fail(r, "HD12", "a fill value of unknown version");
     if( version==3 ){
-      defined = (zt_hdf5_take(&in, 1) & DATASET_FILL_DEFINED)!=0;
+      const unsigned flags = (unsigned)zt_hdf5_take(&in, 1);
+      when = flags>>2 & 3;
+      undefined = (flags & DATASET_FILL_UNDEFINED)!=0;
+      defined = (flags & DATASET_FILL_DEFINED)!=0;
     }else{
-      zt_hdf5_skip(&in, 2);
+      zt_hdf5_skip(&in, 1);
+      when = (unsigned)zt_hdf5_take(&in, 1);
       defined = zt_hdf5_take(&in, 1)!=0;
+      undefined = !defined;
       if( version==1 && !defined ) zt_hdf5_skip(&in, 4);
     }
   }
+  r->unfilled = undefined && when!=DATASET_FILL_NEVER;
   r->fill.n = 0;
   if( defined ) r->fill = zt_hdf5_take_span(&in, zt_hdf5_take(&in, 4));
   if( in.cut ) return dataset_fail(r, "HD12", "a fill value that is cut short");
@@ -249,6 +258,7 @@ static int dataset_read_messages(dataset_reader *r){
   }
   m = zt_hdf5_find(header, ZT_HDF5_FILL);
   if( !m ) m = zt_hdf5_find(header, ZT_HDF5_OLD_FILL);
+  r->unfilled = !m;
   return m ? dataset_read_fill(r, m) : SQLITE_OK;
 }
 
@@ -375,11 +385,26 @@ static int dataset_place_chunks(dataset_reader *r){
   return SQLITE_OK;
 }
 
+/* Nothing was written, and nothing says what a reader shall see in its place: libhdf5 reads none of
+** it, either, unless the file asks never to fill. */
+static void dataset_set_unfilled(dataset_reader *r){
+  zt_hdf5_dataset *record = &r->record;
+  const dataset_layout *l = &r->layout;
+  const uint64_t address = l->class==DATASET_CHUNKED ? l->index.address : l->address;
+  if( !r->unfilled || address!=ZT_HDF5_NONE || record->decoded==0 ) return;
+  record->codec = ZT_CODEC_UNDECODED;
+  if( record->meaning.no_values ) return;
+  record->meaning.no_values = "nothing was written, and its fill value is undefined";
+}
+
 static int dataset_place(dataset_reader *r){
+  int rc;
   if( !r->has_type || !r->has_space ) return dataset_fail(r, "HD12", "a dataset without a type");
   if( r->space.null ) return SQLITE_OK;
   if( r->external || r->layout.class==DATASET_VIRTUAL ) return dataset_place_outside(r);
-  return r->layout.class==DATASET_CHUNKED ? dataset_place_chunks(r) : dataset_place_plain(r);
+  rc = r->layout.class==DATASET_CHUNKED ? dataset_place_chunks(r) : dataset_place_plain(r);
+  if( rc==SQLITE_OK ) dataset_set_unfilled(r);
+  return rc;
 }
 
 /* --- The record --- */

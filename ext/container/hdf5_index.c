@@ -169,8 +169,8 @@ static int index_push_child(index_reader *r, index_todo *todo, index_node child,
   return index_push(r, todo, child);
 }
 
-/* The keys of a node's chunks are between its bounds, which are dropped. A search that goes from node
-** to node finds no other chunk. */
+/* The keys of a node's chunks are between its bounds, which are dropped. A search from node to
+** node finds no other chunk. */
 static int index_check_bounds(index_reader *r, index_todo *todo, index_node node,
                               const index_key *first, const index_key *last){
   const size_t n = (r->chunks->rank+1)*sizeof(uint64_t);

@@ -337,11 +337,28 @@ def test_an_enum_of_false_and_true_is_a_bool(db, members, expected):
 
 
 @pytest.mark.parametrize("fill, expected", [
-    (struct.pack("<BBBBIf", 1, 2, 0, 1, 4, 2.5), 2.5), (struct.pack("<BBBBI", 1, 2, 0, 0, 0), 0), (struct.pack("<BBBBIf", 2, 2, 0, 1, 4, 2.5), 2.5), (struct.pack("<BBBB", 2, 2, 0, 0), 0),
-    (struct.pack("<BBIf", 3, 0x20, 4, 2.5), 2.5), (struct.pack("<BB", 3, 0), 0), (None, 2.5)])
+    (struct.pack("<BBBBIf", 1, 2, 0, 1, 4, 2.5), 2.5), (struct.pack("<BBBBI", 1, 2, 1, 0, 0), 0), (struct.pack("<BBBBIf", 2, 2, 0, 1, 4, 2.5), 2.5), (struct.pack("<BBBB", 2, 2, 1, 0), 0),
+    (struct.pack("<BBIf", 3, 0x20, 4, 2.5), 2.5), (struct.pack("<BB", 3, 0), 0), (struct.pack("<BB", 3, 0x14), 0), (None, 2.5)])
 def test_fill_values_of_all_versions(db, fill, expected):
     message_of_it = hdf5.message(4, struct.pack("<If", 4, 2.5)) if fill is None else hdf5.message(hdf5.FILL, fill)   # 4: before there were versions
     assert value(db, "SELECT zt_value(?, 'w', 1)", hdf5.beside(hdf5.chunked(hdf5.NONE, 4, 4), message_of_it)) == expected
+
+
+@pytest.mark.parametrize("fill", [(), (1, 2, 0, 0, 0, 0, 0, 0), (2, 2, 2, 0), (3, 0x10), (3, 0x18)])
+@pytest.mark.parametrize("layout", [hdf5.chunked(hdf5.NONE, 4, 4), hdf5.contiguous(hdf5.NONE, 16)], ids=["chunked", "contiguous"])
+def test_what_was_never_written_has_no_values_if_the_fill_value_is_undefined(db, fill, layout):
+    """libhdf5 reads none, either, unless the file says never to fill."""
+    data = hdf5.beside(layout, *([hdf5.message(hdf5.FILL, bytes(fill))] if fill else []))
+    reason = "it has no values: nothing was written, and its fill value is undefined"
+    assert rows(db, "SELECT rule, severity, message FROM zt_check(?) WHERE object = 'w'", data) == [("no-values", "note", reason)]
+    assert rows(db, "SELECT dtype, shape FROM zt_objects(?) WHERE object = 'w'", data) == [("f32", "[4]")]
+    for sql in ("SELECT zt_dense(?, 'w')", "SELECT zt_blob(?, 'w')"):
+        assert message(db, sql, data).startswith("ztensor: <blob>: object 'w': ")
+
+
+def test_a_dataset_without_elements_needs_no_fill_value(db):
+    data = hdf5.beside(hdf5.contiguous(hdf5.NONE, 0), shape=(0,))
+    assert value(db, "SELECT zt_dense(?, 'w')", data) == b""
 
 
 @pytest.mark.parametrize("heap", [
@@ -390,7 +407,8 @@ def test_layouts_of_old_versions(db, version):
     chunk = f.put(hdf5.tree(((0, 0), 32, 0, f.put(raw[:32])), ((2, 0), 32, 0, f.put(raw[32:] + bytes(16))), rank=2))
     layouts = {"compact": old_layout(version, 0, (3, 4), data=raw), "contiguous": old_layout(version, 1, (3, 4), f.put(raw)),
                "chunked": old_layout(version, 2, (2, 4, 4), chunk), "nothing": old_layout(version, 1, (3, 4), hdf5.NONE)}
-    data = f.end(*(hdf5.link(name, f.dataset(layout, shape=(3, 4))) for name, layout in layouts.items()))
+    zero = hdf5.message(hdf5.FILL, bytes([3, 0]))
+    data = f.end(*(hdf5.link(name, f.dataset(layout, zero, shape=(3, 4))) for name, layout in layouts.items()))
     assert rows(db, "SELECT object, value FROM zt_attributes(?) WHERE key='hdf5.layout'", data) == [
         ("chunked", "chunked"), ("compact", "compact"), ("contiguous", "contiguous"), ("nothing", "contiguous")]
     for name in layouts:

@@ -672,7 +672,7 @@ def odd_cases():
     yield "ok-attribute-heap", f.end(link("w", w)), "ok", "HD9", "hdf5-global-heap", "attribute 'a': no 'GCOL' at address 64", "a dataset's attribute with its text in a heap of zeros", more
     f = File()
     yield "ok-attribute-deep", f.end(attribute("a", U8, bytes(1), (1,) * 32), link("w", f.plain())), "ok", None, None, None, "an attribute of 32 dimensions", more
-    yield "fill-2-54", beside(chunked(NONE, 1024, 4), shape=(1 << 52,)), "lists_but_no_bytes", None, None, None, "2^54 bytes, of which none is stored", {"object": "w", "component": None, "sized": True, "limits": {"mib": 64}}
+    yield "fill-2-54", beside(chunked(NONE, 1024, 4), message(FILL, bytes([3, 0])), shape=(1 << 52,)), "lists_but_no_bytes", None, None, None, "2^54 bytes, of which none is stored", {"object": "w", "component": None, "sized": True, "limits": {"mib": 64}}
     yield "short", beside(contiguous(48, 12)), "lists_but_no_dense", "D1", "length", "4 elements of f32 are 16 bytes, and it has 12", "12 bytes in place of 16", {"object": "w"}
 
 
