@@ -129,8 +129,8 @@ static int index_push(index_reader *r, index_todo *todo, index_node node){
   return SQLITE_OK;
 }
 
-/* A key: what is stored of a chunk, and its coordinates. The one behind those of the dimensions is a
-** byte's in an element: 0 but in a last key. */
+/* A key: what is stored of a chunk, and its coordinates. The one behind those of the dimensions is
+** a byte's in an element: 0 but in a last key. */
 typedef struct index_key {
   uint64_t at[ZT_CHUNKS_RANK+1];
   uint64_t size;
