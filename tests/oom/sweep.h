@@ -17,7 +17,7 @@ int sqlite3_ztensor_nofs_init(sqlite3 *db, char **message, const sqlite3_api_rou
 
 #define EACH 400       /* Allocations that fail in turn; beyond, */
 #define BEYOND 150     /* about so many of those that are left */
-#define SLACK 1024     /* Bytes more that may be held: an index that could not be cut to its size, a schema that was half read */
+#define SLACK 4096     /* Bytes more that may be held: an index that could not be cut to its size, a schema that was half read */
 #define LEAST 20       /* A statement makes more allocations than that, or it is not what is meant here */
 
 /* Statements may name TREE, the directory that tree.h makes. */
