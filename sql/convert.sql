@@ -63,7 +63,7 @@ INSERT INTO temp.convert_%d(name, source, object, format, dtype, key, value, typ
 DROP TABLE temp.convert_%d;
 UPDATE temp.convert_file SET same = zt_fingerprint(path) = zt_fingerprint(target)
 WHERE id = %d AND (SELECT error IS NULL FROM zt_files(target));
-', path, id, target, coalesce(:format, 'ztensor-2'), iif(:drop IS NULL OR coalesce(:format, 'ztensor') GLOB 'ztensor*', '', printf(', drop=%Q', :drop)), id, id, id), ''), ''))
+', path, id, target, coalesce(:format, 'ztensor-2'), CASE WHEN :drop IS NULL OR coalesce(:format, 'ztensor') GLOB 'ztensor*' THEN '' ELSE printf(', drop=%Q', :drop) END, id, id, id), ''), ''))
 FROM temp.convert_file WHERE error IS NULL AND target <> path;
 .bail off
 .read convert.tmp.sql

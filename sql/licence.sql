@@ -25,14 +25,14 @@ INSERT INTO temp.licence_parameters VALUES ((SELECT count(*) FROM zt_files(:file
 CREATE TEMP TABLE IF NOT EXISTS licence_statements(written NOT NULL);   -- NULL: writefile() has failed
 INSERT INTO temp.licence_statements
 SELECT writefile('licence.tmp.sql', printf('CREATE VIRTUAL TABLE temp.licence USING zt_writer(%Q, mode=update%s);', path,
-  iif(container = 'ztensor' AND version GLOB '1.2*', ', format=''ztensor-1.2''', '')))
+  CASE WHEN container = 'ztensor' AND version GLOB '1.2*' THEN ', format=''ztensor-1.2''' ELSE '' END))
 FROM zt_files(:file);
 .read licence.tmp.sql
 
 CREATE TEMP TABLE IF NOT EXISTS licence_key(key TEXT PRIMARY KEY, value TEXT);
 DELETE FROM temp.licence_key;
 INSERT INTO temp.licence_key
-SELECT iif(container = 'gguf', 'general.', '') || column1, column2
+SELECT CASE WHEN container = 'gguf' THEN 'general.' ELSE '' END || column1, column2
 FROM zt_files(:file), (VALUES ('license', :licence), ('license.link', :link)) WHERE column2 IS NOT NULL;
 
 BEGIN;

@@ -46,7 +46,7 @@ FROM temp.migrate_now AS n, zt_attributes(n.path) AS a WHERE a.object IS NULL;
 
 -- The attributes of both files. A map's keys may come in another order, so arrays and maps are compared by their parts.
 CREATE TEMP VIEW migrate_attributes AS
-SELECT p.copy, a.object, a.key, a.type, iif(t.id IS NULL, a.value, t.atom) AS value, t.fullkey, t.type AS inner_type
+SELECT p.copy, a.object, a.key, a.type, CASE WHEN t.id IS NULL THEN a.value ELSE t.atom END AS value, t.fullkey, t.type AS inner_type
 FROM (SELECT 0 AS copy, path FROM temp.migrate_now UNION ALL SELECT 1, 'migrate_files.tmp.zt') AS p, zt_attributes(p.path) AS a
 LEFT JOIN json_tree(CASE WHEN a.type IN ('array', 'object') THEN a.value END) AS t;
 
@@ -67,7 +67,7 @@ CREATE VIRTUAL TABLE temp.migrate_copy_%d USING zt_writer(''migrate_files.tmp.zt
 INSERT INTO temp.migrate_copy_%d(name, source, object, encoding, key, value, type) SELECT * FROM temp.migrate_rows;
 DROP TABLE temp.migrate_copy_%d;
 UPDATE temp.migrate_file SET (fingerprint, verified) = (SELECT fingerprint, verified FROM temp.migrate_verdict) WHERE id = %d;
-UPDATE temp.migrate_now SET path = (SELECT iif(verified, ''migrate_files.tmp.zt'', NULL) FROM temp.migrate_file WHERE id = %d);
+UPDATE temp.migrate_now SET path = (SELECT CASE WHEN verified THEN ''migrate_files.tmp.zt'' END FROM temp.migrate_file WHERE id = %d);
 CREATE VIRTUAL TABLE temp.migrate_new_%d USING zt_writer(%Q, format=''ztensor-2'', mode=replace);
 INSERT INTO temp.migrate_new_%d(name, source, object, encoding, key, value, type) SELECT * FROM temp.migrate_rows;
 DROP TABLE temp.migrate_new_%d;

@@ -45,7 +45,7 @@ GROUP BY s.object ORDER BY rmse;
 
 .print
 .print == Keys of a GGUF file, with their types
-SELECT key, stored_type, iif(type = 'array', json_array_length(value) || ' elements', value) AS value
+SELECT key, stored_type, CASE WHEN type = 'array' THEN json_array_length(value) || ' elements' ELSE value END AS value
 FROM zt_attributes('tests/formats/gguf/golden/kv_types.gguf') WHERE object IS NULL AND (key GLOB 'general.*' OR key GLOB 'tokenizer.*');
 
 .print

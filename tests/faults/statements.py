@@ -28,7 +28,7 @@ REPORTING = {
     "zt_stats": "path, object, elements, zeros, nans, min, max, mean, l2, error",
 }
 # A finding that the system is to blame for has the text that an error would have.
-FINDING = "path, object, component, severity, rule, iif(message LIKE '%cannot %', 'ztensor: ' || path || ': ' || message, NULL)"
+FINDING = "path, object, component, severity, rule, CASE WHEN message LIKE '%cannot %' THEN 'ztensor: ' || path || ': ' || message END"
 FUNCTIONS = ["zt_blob(p, 'w')", "zt_blob(p, 'z', 'data', 4, 8)", "zt_dense(p, 'w')", "zt_dense(p, 'z', 'f16', 1, 1)",
              "zt_json(p, 'w')", "zt_json(p, 'z')", "zt_json(p, 'z', 'f64', 1)", "zt_value(p, 'w', 1, 2)", "zt_value(p, 'z', 1, 1)",
              "zt_hash(p, 'w', 'data', 'xxh3')", "zt_hash(p, 'z', 'data', 'sha256')", "zt_manifest(p)", "zt_content_id(p)",

@@ -11,7 +11,7 @@ import catalogs
 import tracing
 import writer
 from catalogs import SQL, create, refresh, shell
-from support import EXTENSION, open_connection, rows
+from support import EXTENSION, TODAYS_PLANS, open_connection, rows
 from writer import dense
 
 
@@ -268,6 +268,7 @@ def test_differences(versions):
     assert (change, before[:26], after) == ("unreadable", "ztensor: models/broken.zt:"[:26], None)
 
 
+@TODAYS_PLANS
 @pytest.mark.parametrize("view", ["differences", "component_pairs"])
 def test_differences_of_two_files_are_looked_up(versions, view):
     plan = [detail for *_, detail in ask(versions, f"EXPLAIN QUERY PLAN SELECT * FROM {view} WHERE {BETWEEN}")]

@@ -10,7 +10,7 @@ from support import rows
 
 ZTENSOR = next(f for f in FOLDERS if f.parent.name == "ztensor")
 STORED = "SELECT object, component, dtype, type, encoding, digest, stored FROM zt_components(?) ORDER BY 1, 2"
-ATTRIBUTES = "SELECT object, key, quote(value), type FROM zt_attributes(?)"
+ATTRIBUTES = "SELECT object, key, quote(value) || '', type FROM zt_attributes(?)"   # Before 3.35, quote(1) is no text
 UPDATED = [ZTENSOR / version / f"{name}.zt" for version, names in {
     "v1.2": "hand_attributes hand_unknown_dtype hand_unknown_encoding hand_unknown_format hand_unknown_type wheel_attributes wheel_types hand_complex hand_fp8 hand_quantized hand_names wheel_append wheel_checksums wheel_dtypes wheel_empty wheel_quantized wheel_sparse wheel_zstd",
     "v2": "hand_attribute_kinds hand_unknown_vocabulary wheel_logical wheel_attributes wheel_canonical wheel_names wheel_quant wheel_ranks wheel_sparse"}.items() for name in names.split()]

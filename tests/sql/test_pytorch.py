@@ -576,7 +576,7 @@ def test_without_a_version_all_else_is_as_with_one(db, options):
     """The first entry kept of an archive is not mistaken for a missing one."""
     def answers(version):
         source = of(tensor(), version=version, **options)
-        dense, = rows(db, "SELECT iif(error IS NULL, zt_json(?1, object), error) FROM zt_stats(?1)", source)
+        dense, = rows(db, "SELECT CASE WHEN error IS NULL THEN zt_json(?1, object) ELSE error END FROM zt_stats(?1)", source)
         return dense, rows(db, "SELECT format, attributes FROM zt_objects(?)", source), rows(db, "SELECT encoding FROM zt_components(?)", source)
 
     assert answers(None) == answers(b"3\n")

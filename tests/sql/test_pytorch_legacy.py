@@ -23,7 +23,7 @@ BEHIND = [b"\0", b"\n", b"x" * 22, b"PK\5", b"\0" * 65535]
 
 
 def objects(db, source):
-    return rows(db, "SELECT object, format, dtype, type, shape, elements, attributes ->> 'storage' FROM zt_objects(?)", source)
+    return rows(db, "SELECT object, format, dtype, type, shape, elements, json_extract(attributes, '$.storage') FROM zt_objects(?)", source)
 
 
 def values(db, source):

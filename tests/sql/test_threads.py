@@ -100,7 +100,7 @@ def model(tmp_path_factory):
 @pytest.mark.parametrize("sql", [
     "SELECT * FROM zt_stats(?1)", "SELECT * FROM zt_stats(?1) WHERE object = 'large'",
     "SELECT object, hash, digest_status FROM zt_components(?1)", "SELECT * FROM zt_check(?1, 'full')",
-    "SELECT c.* FROM zt_objects(?1) AS o, zt_compare(?1, o.object, ?1, iif(o.object = 'large', 'large', '03')) AS c",
+    "SELECT c.* FROM zt_objects(?1) AS o, zt_compare(?1, o.object, ?1, CASE WHEN o.object = 'large' THEN 'large' ELSE '03' END) AS c",
     "SELECT * FROM zt_histogram(?1, 'large', 100)", "SELECT object, fingerprint FROM zt_objects(?1)", "SELECT zt_fingerprint(?1)",
 ])
 def test_values_have_the_same_bits(db, model, sql):

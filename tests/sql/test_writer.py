@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import support
-from support import open_connection, rows, value
+from support import TRIGGERS_REFUSED, open_connection, rows, value
 from writing import ENTRY, INTERRUPT, IOERR, attributes, declare, f32, insert, inside, listing, names, open_writer, put, refusal, tensors  # noqa: F401
 
 FORMATS = "the formats are 'ztensor-2', 'ztensor-1.2', 'safetensors', 'gguf', 'npy' and 'npz'"
@@ -165,7 +165,7 @@ def test_it_is_for_statements_of_the_user(db):
     declare(db, "a.zt")
     db.execute("CREATE TABLE t(a)")
     db.execute("CREATE TEMP TRIGGER r AFTER INSERT ON t BEGIN INSERT INTO out(name, key, value) VALUES(NULL, 'k', 1); END")
-    if sqlite3.sqlite_version_info >= (3, 38):    # Earlier ones ask nothing of a trigger in temp, which is the user's own
+    if TRIGGERS_REFUSED:
         assert refusal(db, "INSERT INTO t VALUES(1)") == (1, 'unsafe use of virtual table "out"')
     assert listing(".") == []
 
