@@ -415,7 +415,8 @@ static void onnx_set_range(const onnx_tensor *t, zt_onnx_part *out){
   }
 }
 
-/* Add a tensor as a component of the last object. s->map is its external_data. */
+/* Add a tensor as a component of the last object. s->map is its external_data. The bytes of a
+** sparse tensor's parts are those of their own dimensions: its shape says nothing of them. */
 static bool onnx_add_part(zt_onnx_scan *s, const onnx_tensor *t, zt_onnx_role role,
                           const char *rule, const char *fault){
   zt_onnx_part part = {
@@ -435,6 +436,10 @@ static bool onnx_add_part(zt_onnx_scan *s, const onnx_tensor *t, zt_onnx_role ro
   }else if( fault ){
     part.rule = rule;
     part.fault = fault;
+  }else if( role!=ZT_ONNX_DATA && t->data && t->data!=ONNX_TENSOR_EXTERNAL
+         && part.codec==ZT_CODEC_RAW && part.decoded<UINT64_MAX && part.length!=part.decoded ){
+    part.rule = "D1";
+    part.fault = "it has not the bytes that its dimensions demand";
   }
   return !s->err->rc && !zt_builder_keep(s->b, &part, sizeof(part), &at)
       && !zt_builder_component(s->b, at);

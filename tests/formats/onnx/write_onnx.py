@@ -360,6 +360,8 @@ def cases():
     yield "index-negative", with_sparse(VALUES, positions(-1, 2), [2, 3]), no_dense, "L7", "w", "component 'indices': entry 0 is negative", "a negative index"
     yield "coordinate-out", with_sparse(VALUES, positions(0, 1, 1, 3, dims=[2, 2]), [2, 3]), no_dense, "K2", "w", "coordinate 3 of value 1 in dimension 1, which has 3", "a coordinate beyond its dimension"
     yield "indices-fewer", with_sparse(VALUES, positions(1), [6]), no_dense, "K1", "w", "indices has 1 entries for 2 values with 1 each", "one index for two values"
+    yield "indices-of-other-dimensions", with_sparse(VALUES, positions(1, 2, dims=[110]), [6]), no_bytes, "D1", "w", "it has not the bytes that its dimensions demand", "110 indices of two"
+    yield "values-of-other-dimensions", with_sparse(tensor("w", [3], FLOAT, raw(floats(5, 2))), positions(1, 2), [6]), no_bytes, "D1", "w", "it has not the bytes that its dimensions demand", "three values of two"
     yield "indices-of-floats", with_sparse(VALUES, tensor("i", [2], FLOAT, raw(floats(1, 2))), [6]), no_dense, "K3", "w", "indices are integers, not f32", "indices that are floats"
     yield "indices-missing", with_sparse(VALUES, None, [6]), no_bytes, "OX3", "w", "it has no dtype that is known", "no indices"
     yield "dims-negative", two(raw(floats(3, 4)), dims=[-2, -2]), no_bytes, "OX6", "w", "a dimension is negative", "negative dimensions whose product fits"
@@ -427,6 +429,8 @@ def write_hostile():
                "rule": what, "size": len(data), "sha256": sha256(data)}
         if expect == "lists_but_no_bytes":
             row["sized"] = True
+        if name.startswith(("indices-of-other-", "values-of-other-")):
+            row["component"] = name.partition("-")[0]
         if number in ("X5", "X6"):
             row["external"] = True
         rows.append(row)
