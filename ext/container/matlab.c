@@ -40,6 +40,7 @@
 **   ML10 a part has whole numbers
 **   ML14 a matrix is of one of these classes, and the numbers of a text are its characters: else it
 **        is an attribute, with a note
+**   ML15 nothing follows a matrix's last part, cell or field within it: a note
 **
 ** Arrays of numbers are objects, in the order of the file. Texts are attributes; so are empty
 ** structs and cells, functions and objects of classes. Functions and opaque objects are not
@@ -91,6 +92,9 @@ const zt_rule zt_rules_matlab[] = {
            MATLAB_SPEC_4),
   ZT_WARNING("ML14", "matlab-class",
              "a matrix is of a known class, and a text is as long as its dimensions say (MATLAB)",
+             MATLAB_SPEC("array")),
+  ZT_WARNING("ML15", "matlab-behind",
+             "nothing follows a matrix's last part, cell or field within it (MATLAB)",
              MATLAB_SPEC("array")),
   ZT_RULES_END
 };
@@ -229,6 +233,7 @@ static bool matlab_read_part(zt_matlab_scan *s, const zt_matlab_head *m, uint32_
     return matlab_fail_type(s, &tag, "numbers");
   }
   matlab_set_part(s, &tag, role, out);
+  s->parts_end = tag.next;
   return last || zt_matlab_pass(&s->in, tag.next);
 }
 
@@ -406,9 +411,17 @@ static bool matlab_content(zt_matlab_scan *s, const zt_matlab_head *m, int depth
     default:
       if( matlab_is_array(m) ) return matlab_numeric(s, m);
       sqlite3_snprintf(sizeof(unknown), unknown, "class %u", m->class);
-      return zt_matlab_note(s, "is of an unknown class")
+      return zt_matlab_note(s, "ML14", "is of an unknown class")
           && zt_matlab_add_opaque(s, unknown, strlen(unknown));
   }
+}
+
+/* ML15: what follows may be cells, fields or a part that the dimensions or flags deny. */
+static bool matlab_check_behind(zt_matlab_scan *s, const zt_matlab_head *m){
+  const bool nested = m->class>=ZT_MATLAB_CELL && m->class<=ZT_MATLAB_OBJECT;
+  const uint64_t at = nested ? s->in.at : s->parts_end;
+  if( !(nested || matlab_is_array(m)) || m->end<at+8 ) return true;
+  return zt_matlab_note(s, "ML15", "has more in it than its dimensions and flags tell");
 }
 
 /* Read a matrix behind its tag. A variable's path is its name. */
@@ -429,7 +442,8 @@ static bool matlab_matrix(zt_matlab_scan *s, const zt_matlab_tag *tag, bool vari
     matlab_set_part(s, &nothing, ZT_MATLAB_ROLE_DATA, &part);
     return zt_matlab_add(s, &m, &part, 1);
   }
-  if( !matlab_read_head(s, variable, &m) || !matlab_content(s, &m, depth) ) return false;
+  if( !matlab_read_head(s, variable, &m) || !matlab_content(s, &m, depth)
+   || !matlab_check_behind(s, &m) ) return false;
   /* The numbers of a variable are decoded where they are asked for */
   return (variable && matlab_is_array(&m)) || zt_matlab_pass(&s->in, m.end);
 }

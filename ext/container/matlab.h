@@ -55,6 +55,7 @@ typedef struct zt_matlab_scan {
   zt_cbor_out path;         /* Text: the path of the current matrix */
   zt_cbor_out values;       /* Attributes: pairs of a map */
   uint64_t metadata, most;  /* ML9 */
+  uint64_t parts_end;      /* Behind the last part of numbers that was read */
   uint64_t packed_end;      /* Length of the compressed element's content */
   uint32_t attributes[ZT_MATLAB_UINT64+2][2];   /* Kept attributes of a class, global or not, plus
                                             ** 1; 0: not kept yet. The last class is `logical` */
@@ -81,7 +82,8 @@ bool zt_matlab_add_text(zt_matlab_scan *s, const zt_matlab_head *m);
 bool zt_matlab_add_units(zt_matlab_scan *s, const zt_matlab_head *m, zt_span bytes,
                          const uint32_t *units, size_t n);   /* NULL: the bytes are no text */
 bool zt_matlab_add_opaque(zt_matlab_scan *s, const char *what, size_t n);
-bool zt_matlab_note(zt_matlab_scan *s, const char *what);   /* Of the matrix at the path (ML14) */
+/* A warning of the matrix at the path. */
+bool zt_matlab_note(zt_matlab_scan *s, const char *rule, const char *what);
 bool zt_matlab_add_empty(zt_matlab_scan *s, zt_cbor_type type);   /* An array, or a map */
 
 /* Add an object at the path, whose parts are described. */

@@ -123,9 +123,9 @@ static bool matlab_put_text(zt_matlab_scan *s, const zt_matlab_head *m, const zt
   if( !t->bytes || !t->units ) return !zt_fail_nomem(s->err);
   if( !zt_matlab_take(&s->in, t->bytes, t->n) ) return false;
   matlab_read_units(s, tag->type, t);
-  if( (!t->sound && !zt_matlab_note(s, "has a text that is none"))
+  if( (!t->sound && !zt_matlab_note(s, "ML14", "has a text that is none"))
    || (t->sound && (!m->shaped || t->nUnits<m->count)
-       && !zt_matlab_note(s, "has a text shorter than its dimensions")) ) return false;
+       && !zt_matlab_note(s, "ML14", "has a text shorter than its dimensions")) ) return false;
   return zt_matlab_add_units(s, m, (zt_span){ t->bytes, t->n }, t->sound ? t->units : NULL,
                              t->nUnits);
 }

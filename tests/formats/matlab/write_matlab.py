@@ -519,6 +519,10 @@ def cases():
     yield "ok-text-halves", of_w(w.element(UTF16, b"a\0b"), cls=CHAR, shape=(1, 2)), *noted, "'w' has a text that is none", "a character and a half"
     yield "ok-text-negative", of_w(w.element(U8, b"text"), cls=CHAR, shape=(1, -4)), *noted, "'w' has a text shorter than its dimensions", "-4 characters"
     yield "ok-text-short", of_w(w.element(U8, b"text"), cls=CHAR, shape=(1, 5)), *noted, "'w' has a text shorter than its dimensions", "4 characters of 5"
+    behind = "ok", "ML15", "matlab-behind", "'w' has more in it than its dimensions and flags tell"
+    yield "ok-behind-numbers", of_w(four, w.numbers(SINGLE, (5, 6))), *behind, "numbers with a second part, which the flags deny"
+    yield "ok-behind-no-cells", of_w(b, cls=CELL, shape=(1, 0)), *behind, "a cell array without cells, and a matrix in it"
+    yield "ok-behind-a-field", of_w(w.fields(["a"]), b, b, cls=STRUCT, shape=(1, 1)), *behind, "a struct of one field, and two matrices in it"
     for name, whole, what in (("text", text, "a text"), ("struct", record, "a struct with an array"), ("function", function, "a function")):
         yield f"{name}-checksum", file(w.element(PACKED, other_checksum(whole))), "open_error", "E2", "encoding", "deflate: its bytes do not have the checksum behind", f"{what} whose checksum has another bit"
     yield "text-no-checksum", file(w.element(PACKED, zlib.compress(text)[:-4])), *stream, f"the compressed element at byte {data} ends early", "a text without its checksum"
