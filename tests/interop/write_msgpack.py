@@ -55,7 +55,10 @@ def restored_array(data):
 def restored(code, data):
     if code == ARRAY:
         return restored_array(data)
-    return complex(*msgpack.unpackb(data)) if code == COMPLEX else restored_array(data)[()]
+    if code == COMPLEX:
+        return complex(*msgpack.unpackb(data))
+    value = restored_array(data)[()] if code == SCALAR else None
+    return msgpack.ExtType(code, data) if value is None or isinstance(value, np.ndarray) else value
 
 
 def shown(value):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 from foreign import Record
 
@@ -45,9 +45,9 @@ def note_sparse(record, sparse):
     values, indices = numpy_helper.to_array(sparse.values), numpy_helper.to_array(sparse.indices)
     dense = np.zeros(list(sparse.dims), values.dtype)
     if indices.ndim == 1:
-        dense.reshape(-1)[indices] = values
+        np.add.at(dense.reshape(-1), indices, values)
     else:
-        dense[tuple(indices.T)] = values
+        np.add.at(dense, tuple(indices.T), values)
     record.tensor(sparse.values.name, "sparse_coo", name_of(sparse.values.data_type), sparse.dims, dense.tobytes(), components=2,
                   attributes={"role": "sparse_initializer"})
 
@@ -60,13 +60,13 @@ def note_graph(record, graph, prefix=""):
         note_sparse(record, sparse)
     count = len(graph.node)
     for node in graph.node:
-        for attribute in node.attribute:
-            place = f"{prefix}{node.name}.{attribute.name}"
-            if attribute.type == AttributeProto.GRAPH:
+        for attribute in node.attribute:    # Whatever its type is said to be
+            place = f"{prefix}{next(filter(None, (node.name, *node.output)), '')}.{attribute.name}"
+            if attribute.HasField("g"):
                 count += note_graph(record, attribute.g, place + "/")
-            elif attribute.type == AttributeProto.TENSOR and node.op_type == "Constant":
+            if attribute.HasField("t") and node.op_type == "Constant":
                 note_tensor(record, prefix + node.output[0], "constant", attribute.t)
-            elif attribute.type == AttributeProto.TENSOR:
+            elif attribute.HasField("t"):
                 note_tensor(record, place, "attribute", attribute.t)
     return count
 

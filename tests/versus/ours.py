@@ -1,7 +1,7 @@
 """Reads files with the extension, as reader.py does with a library: the same input and output.
 
-`findings` are those of zt_check that are errors, as [object, rule, message]. An object without bytes has `no`, the reason; one without
-values `without`.
+`findings` are those of zt_check that are errors, or say that matrices are left out, as [object, rule, message]. An object without bytes
+has `no`, the reason; one without values `without`.
 """
 import hashlib
 import json
@@ -47,12 +47,13 @@ def values(db, path, name, quantized):
 
 
 def parts(db, path):
-    """{object: {role: [dtype, type, sha256, why there are no bytes]}}"""
+    """{object: {role: [dtype, type, sha256, why there are no bytes, compressed without a digest]}}"""
     found = {}
-    for name, role, dtype, type in support.rows(db, "SELECT object, component, dtype, type FROM zt_components(?)", path):
+    for name, role, dtype, type, unchecked in support.rows(
+            db, "SELECT object, component, dtype, type, encoding <> 'raw' AND digest IS NULL FROM zt_components(?)", path):
         entry = {"bytes": None}
         attempt(entry, "bytes", lambda: sha256(support.value(db, "SELECT zt_blob(?, ?, ?)", path, name, role)))
-        found.setdefault(name, {})[role] = [dtype, type, entry["bytes"], entry.get("no")]
+        found.setdefault(name, {})[role] = [dtype, type, entry["bytes"], entry.get("no"), unchecked]
     return found
 
 
@@ -73,6 +74,7 @@ def facts(db, path, name, format, type, shape):
 def of_ztensor(db, path, own, name, format, shape):
     found, dense = {"format": format, "shape": json.loads(shape), "parts": {role: part[:3] for role, part in own.items()}}, {}
     found.update({"no": part[3] for part in own.values() if part[3]})
+    found.update({"undigested": True for part in own.values() if part[4]})
     attempt(dense, "values", lambda: values(db, path, name, False))
     return {**found, **({"without": dense["no"]} if "no" in dense else {})}
 
@@ -87,7 +89,7 @@ def read(db, path):
         objects = {name: of_ztensor(db, path, own.get(name, {}), name, format, shape) for name, format, _, shape in listed}
     else:
         objects = {row[0]: facts(db, path, *row) for row in listed}
-    findings = support.rows(db, "SELECT object, rule, message FROM zt_check(?, 'full') WHERE severity = 'error'", path)
+    findings = support.rows(db, "SELECT object, rule, message FROM zt_check(?, 'full') WHERE severity = 'error' OR rule = 'matlab-behind'", path)
     return {"objects": objects, "count": len(listed), "findings": findings, "container": container}
 
 

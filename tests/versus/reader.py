@@ -25,11 +25,11 @@ def facts(object):
             "bytes": object["sha256"], "f32": object["f32_sha256"]}
 
 
-def of_record(read, **options):
+def of_record(read, named=str, **options):
     """As the writers of test files read them: they share the walk of each library's objects."""
     def found(path):
         objects = read(Path(path), **options).what["objects"]
-        return {o["name"]: facts(o) for o in objects}, len(objects)
+        return {named(o["name"]): facts(o) for o in objects}, len(objects)
     return found
 
 
@@ -52,13 +52,19 @@ def matlab(module):
     return lambda path, **how: module.read(path, flags=(), level="4" if matfile_version(path)[0] == 0 else "5")
 
 
+def utf8(name):
+    """scipy takes names as Latin-1."""
+    try:
+        return name.encode("latin-1").decode()
+    except UnicodeError:
+        return name
 
 def reader(format):
     if format in ("ztensor-1", "ztensor-2"):
         import read_written
         return of_ztensor(read_written.read_ztensor_1 if format == "ztensor-1" else read_written.read_ztensor_2_parts)
     module = __import__(f"write_{format}")
-    return {"matlab": lambda: of_record(matlab(module)), "tflite": lambda: of_record(module.read, interpreted=False),
+    return {"matlab": lambda: of_record(matlab(module), named=utf8), "tflite": lambda: of_record(module.read, interpreted=False),
             "npy": lambda: of_record(module.read, allow_pickle=False), "npz": lambda: of_record(module.read, allow_pickle=False)
             }.get(format, lambda: of_record(module.read))()
 

@@ -92,9 +92,20 @@ def differences(own, theirs, skipped):
             found.append(f"only {'the library has' if name in theirs else 'we have'} object {name!r}")
             continue
         a, b = own[name], theirs[name]
-        found += [f"object {name!r}: {key}: {a.get(key)!r}, the library {b[key]!r}" for key in b
+        found += [f"object {name!r}: {kind_of(key, a, b)}: {a.get(key)!r}, the library {b[key]!r}" for key in b
                   if b[key] is not None and a.get(key) != b[key]]
     return found
+
+
+def kind_of(key, own, theirs):
+    """The key of a fact that differs, with more of what is known of the object where known.py asks for it."""
+    if key == "bytes" and own["type"] in ("bool", "i2", "u2", "i4", "u4"):
+        return f"bytes of {own['type']}"
+    if key == "shape" and 0 in (own["shape"] or ()) and 0 in theirs["shape"]:
+        return "shape without elements"
+    if key == "parts" and own.get("undigested"):
+        return "parts, some compressed and without a digest"
+    return key
 
 
 def refusals(own, theirs):
