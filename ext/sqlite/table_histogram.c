@@ -31,14 +31,16 @@ static void histogram_table_clear(zt_scan *scan){
   *r = (histogram_table_row){ 0 };
 }
 
-/* Read the argument, a number in decimal digits. */
+/* Reads the argument: decimal digits, with ".0" behind them where it is a REAL. */
 static bool histogram_table_take_bins(zt_scan *scan, uint32_t *out){
   const char *text = scan->argument[HISTOGRAM_ARGUMENT_BINS];
   unsigned long n = 0;
   size_t digits = 0;
   if( !text ) text = "64";
   digits = strspn(text, "0123456789");
-  if( digits>0 && digits<=5 && text[digits]==0 ) n = strtoul(text, NULL, 10);
+  if( digits>0 && digits<=5 && (text[digits]==0 || strcmp(text+digits, ".0")==0) ){
+    n = strtoul(text, NULL, 10);
+  }
   *out = (uint32_t)n;
   if( n>=1 && n<=ZT_HISTOGRAM_MAX ) return true;
   return zt_fail(scan->err, SQLITE_ERROR, "bins is '%s', and must be an integer from 1 to %d", text,

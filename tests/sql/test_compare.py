@@ -289,6 +289,16 @@ def test_there_are_64_bins_unless_told_otherwise(db, tmp_path):
             f"ztensor: {a}: bins is '{bins}', and must be an integer from 1 to 65536")
 
 
+def test_a_whole_number_of_bins_may_be_a_real(db, tmp_path):
+    """As for every other count: sqrt(), ceil() and a division give a REAL."""
+    a = write(tmp_path / "a.zt", "f32", [0.0, 1.0, 2.0])
+    assert histogram(db, a, 2.0) == histogram(db, a, 2) == [(0, 0.0, 1.0, 1), (1, 1.0, 2.0, 2)]
+    assert len(histogram(db, a, 65536.0)) == 65536
+    for bins in ("0.0", "-2.0", "65537.0", "2.", "2.00", "2.0x", "2.5", ".0"):
+        assert message(db, "SELECT * FROM zt_histogram(?, 'w', ?)", a, bins) == (
+            f"ztensor: {a}: bins is '{bins}', and must be an integer from 1 to 65536")
+
+
 @pytest.mark.parametrize("values", [[-1.7e308, 1.7e308, 0.0, 1e300], [5e-324, 1e-323, 1.5e-323], [1e300, math.nextafter(1e300, 2e300)],
                                     [1e10, 1e10 + 1, 1e10 + 0.5]], ids=str)
 def test_the_ends_of_f64(db, tmp_path, values):
