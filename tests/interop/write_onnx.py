@@ -61,7 +61,7 @@ def note_graph(record, graph, prefix=""):
     count = len(graph.node)
     for node in graph.node:
         for attribute in node.attribute:    # Whatever its type is said to be
-            place = f"{prefix}{next(filter(None, (node.name, *node.output)), '')}.{attribute.name}"
+            place = f"{prefix}{next(filter(None, (node.name, *node.output, node.op_type)), '')}.{attribute.name}"
             if attribute.HasField("g"):
                 count += note_graph(record, attribute.g, place + "/")
             if attribute.HasField("t") and node.op_type == "Constant":

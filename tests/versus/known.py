@@ -14,7 +14,7 @@ KNOWN = [
     ("gguf", "only we accept", r"Maximum allowed dimension|array is too big|cannot reshape array of size N", "a shape without elements that numpy cannot hold"),
     ("gguf", "only we accept", r"UnicodeDecodeError", NO_TEXT),
     ("hdf5", "only we accept", r"global heap|ran off end|object N should not be set", "a fault of a heap beside what is read of it"),
-    ("hdf5", "only we accept", r"gap found|driver information block|exponent size|string encoding|descriptor X|KeyError: X", NOT_READ),
+    ("hdf5", "only we accept", r"gap found|driver information block|exponent size|string encoding|descriptor X|KeyError: X|creation property list", NOT_READ),
     ("hdf5", "only we accept", r"it takes longer", "libhdf5 goes round in circles"),
     ("matlab", "only we accept", r"local variable X referenced|does not appear to be char type|buffer is too small", "a matrix of an unknown class, or a "
      "text that is none, is an attribute that is not understood, and a warning"),
@@ -22,6 +22,7 @@ KNOWN = [
     ("matlab", "only we accept", r"Expecting miINTN", "a name of unsigned bytes is read as one of signed bytes"),
     ("matlab", "only we accept", r"it died with status", "scipy crashes"),
     ("matlab", "different", r"bytes of bool", "any byte but 0 is true, and scipy makes it 1"),
+    ("matlab", "different", r"bytes of complexN", "scipy adds the parts of level 4, and 0 to -0 is 0"),
     ("matlab", "different", r"shape without elements", "an empty matrix without dimensions has the shape [0,0], as in MATLAB"),
     ("matlab", "different", r"^only we have object", "of a name that stands twice scipy has the last, which is a text here"),
     ("ztensor-1", "only we accept", r"Invalid magic number", "a file without the magic number behind is one of zTensor 1.0, which release 1.2.3 does not read"),
@@ -31,7 +32,7 @@ KNOWN = [
     ("msgpack", "only we accept", r"UnicodeDecodeError", NO_TEXT),
     ("msgpack", "only we accept", r"ExtraData|incomplete input|data type X not|complex\(\) takes|cannot reshape|values to unpack|cannot unpack|FormatError|"
      r"SyntaxError|AttributeError|sequence of integers", "an extension of flax that does not hold what it should is an attribute that is not understood"),
-    ("msgpack", "only we accept", r"code must be|timestamp data", "an extension of another code is an attribute that is not understood"),
+    ("msgpack", "only we accept", r"code must be|timestamp data|nanoseconds", "an extension of another code is an attribute that is not understood"),
     ("msgpack", "only we accept", r"not allowed for map key|exceeds max_\w+_len", "what msgpack's library forbids unless asked"),
     ("msgpack", "different", r"^only we have object", "of a key that stands twice the library has the last"),
     ("onnx", "only we accept", r"Wire format was corrupt", "a message that holds no tensor is not read"),
@@ -39,7 +40,7 @@ KNOWN = [
     ("tflite", "only we accept", r"UnicodeDecodeError", NO_TEXT),
     ("tflite", "only we accept", r"unpack_from requires|buffer is smaller|bad number|has no len|is not iterable", NOT_READ),
     ("tflite", "different", r"^only the library has object", "a buffer of no bytes is none"),
-    ("tflite", "different", r"bytes of [iu][24]", "the bits behind the last element are 0"),
+    ("tflite", "different", r"bytes of [iu]N", "the bits behind the last element are 0"),
 ]
 
 

@@ -99,7 +99,7 @@ def differences(own, theirs, skipped):
 
 def kind_of(key, own, theirs):
     """The key of a fact that differs, with more of what is known of the object where known.py asks for it."""
-    if key == "bytes" and own["type"] in ("bool", "i2", "u2", "i4", "u4"):
+    if key == "bytes" and own["type"] in ("bool", "complex64", "complex128", "i2", "u2", "i4", "u4"):
         return f"bytes of {own['type']}"
     if key == "shape" and 0 in (own["shape"] or ()) and 0 in theirs["shape"]:
         return "shape without elements"
