@@ -174,7 +174,7 @@ static int index_push_child(index_reader *r, index_todo *todo, index_node child,
 static int index_check_bounds(index_reader *r, index_todo *todo, index_node node,
                               const index_key *first, const index_key *last){
   const size_t n = (r->chunks->rank+1)*sizeof(uint64_t);
-  uint64_t before[ZT_CHUNKS_RANK+1], behind[ZT_CHUNKS_RANK+1];
+  uint64_t before[ZT_CHUNKS_RANK+1] = { 0 }, behind[ZT_CHUNKS_RANK+1] = { 0 };
   if( node.level==INDEX_LEVELS ) return SQLITE_OK;
   memcpy(before, todo->bounds.p+node.bounds, n);
   memcpy(behind, todo->bounds.p+node.bounds+n, n);
@@ -191,7 +191,7 @@ static int index_node_entries(index_reader *r, index_todo *todo, index_node node
                               uint64_t n){
   zt_hdf5_in in = zt_hdf5_in_of(r->h, (zt_span){ r->bytes.p, r->bytes.n }), last = in;
   const uint64_t entry = (r->bytes.n-INDEX_KEY(r->chunks->rank))/(n ? n : 1);
-  index_key key, next;
+  index_key key = { .size = 0 }, next = { .size = 0 };
   if( n==0 || index_take_key(r, &in, &key) ) return r->h->err->rc;
   zt_hdf5_skip(&last, (n-1)*entry);
   if( index_take_key(r, &last, &next) || index_check_bounds(r, todo, node, &key, &next) ){
