@@ -50,7 +50,8 @@ static const zt_rule msgpack_rules[] = {
            "an array has at most 64 dimensions, whose product fits 64 bits (msgpack)",
            ZT_SPEC_OURS),
   ZT_ERROR("MP8", "msgpack-chunks",
-           "an array in chunks has its shape, and all chunks, of one dtype (msgpack)",
+           "an array in chunks has its shape, and all chunks, of one dtype and with their bytes"
+           " (msgpack)",
            ZT_SPEC_FLAX),
   ZT_ERROR("MP9", "msgpack-size",
            "names and values shown as text take at most 1 MiB plus 32 times the file's bytes,"

@@ -346,30 +346,49 @@ static void msgpack_add_pieces(zt_msgpack_scan *s, msgpack_array *array){
   }
 }
 
-/* Read the map of chunks. False: it is none, or they are not all there and of one dtype. */
-static bool msgpack_read_chunks(zt_msgpack_scan *s, zt_msgpack_range in, msgpack_array *out){
+/* NULL: a chunk has the bytes that its own dimensions demand, or its dtype is unknown. */
+static const char *msgpack_chunk_fault(const msgpack_array *chunk){
+  const zt_dtype *type = msgpack_type(chunk->dtype, chunk->dtype_length);
+  zt_object object = { .rank = (uint32_t)chunk->rank };
+  uint64_t n;
+  if( !type ) return NULL;
+  if( chunk->rank>ZT_MAX_RANK ) return "a chunk has more than 64 dimensions";
+  memcpy(object.shape, chunk->shape, sizeof(object.shape));
+  return zt_object_count(&object) && zt_dtype_size(type, object.elements, &n)
+      && n==chunk->data.end-chunk->data.at ? NULL : "a chunk has other bytes than its shape";
+}
+
+/* Read the map of chunks. Returns the fault; NULL: none. */
+static const char *msgpack_read_chunks(zt_msgpack_scan *s, zt_msgpack_range in,
+                                       msgpack_array *out){
+  static const char incomplete[] = "its chunks are not all there, or not of one dtype";
+  const char *fault;
   zt_msgpack_item item;
   uint64_t i;
   if( !zt_msgpack_next(&s->in, &in, &item) || item.type!=ZT_MSGPACK_MAP || item.n==0
    || !zt_msgpack_may_keep(s, item.n*sizeof(zt_piece))
-   || zt_builder_keep(s->b, NULL, (size_t)item.n*sizeof(zt_piece), &out->pieces) ) return false;
+   || zt_builder_keep(s->b, NULL, (size_t)item.n*sizeof(zt_piece), &out->pieces) ){
+    return incomplete;
+  }
   out->chunks = (uint32_t)item.n;
   for(uint32_t k=0; k<out->chunks; k++){
     msgpack_array chunk = { .rank = 0 };
     if( !msgpack_read_index(s, &in, out->chunks, &i) || !zt_msgpack_next(&s->in, &in, &item)
      || item.type!=ZT_MSGPACK_EXT || item.ext!=MSGPACK_EXT_ARRAY
      || !msgpack_read_array(s, item.bytes, &chunk)
-     || !msgpack_set_piece(s, out, i, chunk.data) ) return false;
+     || !msgpack_set_piece(s, out, i, chunk.data) ) return incomplete;
     if( k==0 ){
       memcpy(out->dtype, chunk.dtype, sizeof(out->dtype));
       out->dtype_length = chunk.dtype_length;
     }else if( !zt_text_equal(((zt_text){ chunk.dtype, chunk.dtype_length }),
                              ((zt_text){ out->dtype, out->dtype_length })) ){
-      return false;
+      return incomplete;
     }
+    fault = msgpack_chunk_fault(&chunk);
+    if( fault ) return fault;
   }
   msgpack_add_pieces(s, out);
-  return true;
+  return NULL;
 }
 
 /* MP8 */
@@ -381,8 +400,8 @@ bool zt_msgpack_add_chunked(zt_msgpack_scan *s, zt_msgpack_range *in, const zt_m
   if( !msgpack_find_values(s, in, map->n, depth, &values) ) return false;
   if( !msgpack_read_dimensions(s, values.shape, &array) ){
     array.fault = "its shape does not have all dimensions";
-  }else if( !msgpack_read_chunks(s, values.chunks, &array) ){
-    array.fault = "its chunks are not all there, or not of one dtype";
+  }else{
+    array.fault = msgpack_read_chunks(s, values.chunks, &array);
   }
   if( array.fault ) array.rule = "MP8";
   return !s->err->rc && msgpack_add_object(s, &array);

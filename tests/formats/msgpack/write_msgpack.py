@@ -201,7 +201,16 @@ def cases():
         yield name, two(chunked(shape, in_order([half, half]))), no_bytes, "MP8", "w", shape_fault, what
     yield "chunks-no-shape", two(Map([(MARK, True), ("chunks", {"0": half})])), no_bytes, "MP8", "w", shape_fault, "chunks without a shape"
     yield "chunks-no-chunks", two(Map([(MARK, True), ("shape", {"0": 4})])), no_bytes, "MP8", "w", chunks_fault, "a shape without chunks"
-    yield "chunks-fewer", two(chunked(in_order([5]), in_order([half, half]))), no_dense, "D1", "w", "5 elements of f32 are 20 bytes, and it has 16", "chunks of four elements for five"
+    full, bytes_fault = array([4], "float32", floats(3, 4)), "a chunk has other bytes than its shape"
+    for name, chunks, what in (
+            ("chunks-bytes", [array([3], "float32", floats(3, 2)), half], "a chunk of three elements with the bytes of two"), ("chunks-bytes-more", [half, array([1], "float32", floats(3, 2))], "a chunk of one element with the bytes of two"),
+            ("chunks-bytes-overflow", [array([2**62, 4], "float32", b""), full], "a chunk of 2^64 elements")):
+        yield name, two(chunked(in_order([4]), in_order(chunks))), no_bytes, "MP8", "w", bytes_fault, what
+    long = array([1] * 65, "float32", floats(3))
+    yield "chunks-bytes-rank", two(chunked(in_order([4]), in_order([long, full]))), no_bytes, "MP8", "w", "a chunk has more than 64 dimensions", "a chunk of 65 dimensions"
+    odd = ext(1, pack([[3], "float33", floats(3, 2)]))
+    yield "chunks-bytes-unknown", two(chunked(in_order([4]), in_order([odd, odd]))), no_dense, "L2", "w", "dtype 'float33' is not known", "chunks of a dtype of the future"
+    yield "chunks-fewer", two(chunked(in_order([5]), in_order([half, half]))), no_dense, "D1", "w", "5 elements of f32 are 20 bytes, and it has 16", "two chunks of two elements for five"
     large = pack(Map([FINE, ("n" * 9000, Map(in_order([w] * 4000)))]))
     yield "names-large", large, refused, "MP9", None, f"names and what is shown as text take more than {(1 << 20) + 32 * len(large)} bytes", "a long key of many arrays"
     yield "shape-more", two(array([5], "float32", floats(3, 4))), no_dense, "D1", "w", "5 elements of f32 are 20 bytes, and it has 16", "five elements, and bytes for four"
