@@ -295,30 +295,32 @@ FROM (SELECT a.path AS path_a, b.path AS path_b, n.name AS object, sa.component,
 --   unknown              component `part`: nothing proves whether its content is the same; before, after: digests, if there are any
 --   attributes           key `part`; object NULL: of the file
 --   unreadable
+-- SQLite 3.41 passes paths into the parts of the view only if each column has the same affinity in all of them. Hence NULL is cast, and a
+-- plus takes the affinity away.
 DROP VIEW IF EXISTS main.differences;
 CREATE VIEW main.differences AS
-SELECT a.path AS path_a, b.path AS path_b, NULL AS object, NULL AS part, 'unreadable' AS change,
-       a.error AS before, b.error AS after, a.id AS file_a, b.id AS file_b
+SELECT a.path AS path_a, b.path AS path_b, CAST(NULL AS TEXT) AS object, CAST(NULL AS TEXT) AS part, 'unreadable' AS change,
+       +a.error AS before, +b.error AS after, a.id AS file_a, b.id AS file_b
 FROM file AS a CROSS JOIN file AS b WHERE a.error IS NOT NULL AND a.id <> b.id
 UNION ALL
-SELECT a.path, b.path, NULL, NULL, 'unreadable', NULL, b.error, a.id, b.id
+SELECT a.path, b.path, CAST(NULL AS TEXT), CAST(NULL AS TEXT), 'unreadable', NULL, +b.error, a.id, b.id
 FROM file AS b CROSS JOIN file AS a WHERE b.error IS NOT NULL AND a.error IS NULL
 UNION ALL
-SELECT a.path, b.path, n.name, NULL, 'added', NULL, coalesce(k.type, k.format) || s.shape, a.id, b.id
+SELECT a.path, b.path, n.name, CAST(NULL AS TEXT), 'added', NULL, coalesce(k.type, k.format) || s.shape, a.id, b.id
 FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout
      CROSS JOIN tensor AS t ON t.architecture = lb.architecture
      CROSS JOIN name AS n ON n.id = t.name CROSS JOIN kinds AS k ON k.id = t.kind CROSS JOIN shape AS s ON s.id = t.shape
 WHERE la.architecture <> lb.architecture
   AND NOT EXISTS (SELECT 1 FROM tensor AS o WHERE o.architecture = la.architecture AND o.name = t.name)
 UNION ALL
-SELECT a.path, b.path, n.name, NULL, 'removed', coalesce(k.type, k.format) || s.shape, NULL, a.id, b.id
+SELECT a.path, b.path, n.name, CAST(NULL AS TEXT), 'removed', coalesce(k.type, k.format) || s.shape, NULL, a.id, b.id
 FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout
      CROSS JOIN tensor AS t ON t.architecture = la.architecture
      CROSS JOIN name AS n ON n.id = t.name CROSS JOIN kinds AS k ON k.id = t.kind CROSS JOIN shape AS s ON s.id = t.shape
 WHERE la.architecture <> lb.architecture
   AND NOT EXISTS (SELECT 1 FROM tensor AS o WHERE o.architecture = lb.architecture AND o.name = t.name)
 UNION ALL
-SELECT a.path, b.path, n.name, NULL, c.change,
+SELECT a.path, b.path, n.name, CAST(NULL AS TEXT), +c.change,
        CASE c.change WHEN 'reformatted' THEN ka.format WHEN 'retyped' THEN ka.type ELSE sa.shape END,
        CASE c.change WHEN 'reformatted' THEN kb.format WHEN 'retyped' THEN kb.type ELSE sb.shape END, a.id, b.id
 FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout
@@ -331,7 +333,7 @@ WHERE la.architecture <> lb.architecture
   AND CASE c.change WHEN 'reformatted' THEN ka.format IS NOT kb.format WHEN 'retyped' THEN ka.type IS NOT kb.type
                     ELSE sa.shape IS NOT sb.shape END
 UNION ALL
-SELECT a.path, b.path, n.name, s.component, 'recomposed', s.type, NULL, a.id, b.id
+SELECT a.path, b.path, n.name, s.component, 'recomposed', +s.type, NULL, a.id, b.id
 FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS lb ON lb.id = b.layout
      CROSS JOIN part AS p ON p.layout = a.layout
      CROSS JOIN tensor AS t ON t.architecture = lb.architecture AND t.name = p.name
@@ -340,7 +342,7 @@ WHERE a.layout <> b.layout
   AND NOT EXISTS (SELECT 1 FROM part AS q JOIN storage AS r ON r.id = q.storage
                   WHERE q.layout = b.layout AND q.name = p.name AND r.component = s.component)
 UNION ALL
-SELECT a.path, b.path, n.name, s.component, 'recomposed', NULL, s.type, a.id, b.id
+SELECT a.path, b.path, n.name, s.component, 'recomposed', NULL, +s.type, a.id, b.id
 FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout
      CROSS JOIN part AS p ON p.layout = b.layout
      CROSS JOIN tensor AS t ON t.architecture = la.architecture AND t.name = p.name
@@ -351,7 +353,7 @@ WHERE a.layout <> b.layout
 UNION ALL
 -- Components beside the values; the values themselves are the object's, above. Tensors of another shape or type have other contents,
 -- which needs no row.
-SELECT path_a, path_b, object, component, c.change,
+SELECT path_a, path_b, object, component, +c.change,
        CASE c.change WHEN 'retyped' THEN type_a WHEN 'reencoded' THEN encoding_a
                      ELSE CASE WHEN length_a IS NOT length_b THEN length_a WHEN c.change = 'content' AND digest_a IS digest_b THEN fingerprint_a
                                ELSE digest_a END END,
@@ -375,7 +377,7 @@ WHERE CASE c.change
              JOIN name AS n ON n.id = t.name WHERE f.id = file_b AND n.name = p.object)
       END
 UNION ALL
-SELECT a.path, b.path, n.name, NULL, 'content', fa.fingerprint, fb.fingerprint, a.id, b.id
+SELECT a.path, b.path, n.name, CAST(NULL AS TEXT), 'content', +fa.fingerprint, +fb.fingerprint, a.id, b.id
 FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout
      CROSS JOIN fingerprint AS fa ON fa.file = a.id
      CROSS JOIN fingerprint AS fb ON fb.file = b.id AND fb.name = fa.name AND fb.fingerprint <> fa.fingerprint
@@ -385,14 +387,14 @@ FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout 
      LEFT JOIN detail AS x ON x.layout = a.layout AND x.name = fa.name LEFT JOIN detail AS y ON y.layout = b.layout AND y.name = fa.name
 WHERE ka.type IS kb.type AND (x.components <> 1 OR y.components <> 1)
 UNION ALL
-SELECT a.path, b.path, NULL, x.key, 'attributes', CASE WHEN x.type IN ('null', 'true', 'false') THEN x.type ELSE x.value END,
+SELECT a.path, b.path, CAST(NULL AS TEXT), x.key, 'attributes', CASE WHEN x.type IN ('null', 'true', 'false') THEN x.type ELSE x.value END,
        (SELECT CASE WHEN y.type IN ('null', 'true', 'false') THEN y.type ELSE y.value END
         FROM attribute AS y WHERE y.file = b.id AND y.key = x.key), a.id, b.id
 FROM file AS a CROSS JOIN file AS b CROSS JOIN attribute AS x ON x.file = a.id
 WHERE b.error IS NULL
   AND NOT EXISTS (SELECT 1 FROM attribute AS y WHERE y.file = b.id AND y.key = x.key AND y.type = x.type AND y.value IS x.value)
 UNION ALL
-SELECT a.path, b.path, NULL, x.key, 'attributes', NULL, CASE WHEN x.type IN ('null', 'true', 'false') THEN x.type ELSE x.value END, a.id, b.id
+SELECT a.path, b.path, CAST(NULL AS TEXT), x.key, 'attributes', NULL, CASE WHEN x.type IN ('null', 'true', 'false') THEN x.type ELSE x.value END, a.id, b.id
 FROM file AS a CROSS JOIN file AS b CROSS JOIN attribute AS x ON x.file = b.id
 WHERE a.error IS NULL AND NOT EXISTS (SELECT 1 FROM attribute AS y WHERE y.file = a.id AND y.key = x.key)
 UNION ALL
@@ -618,11 +620,11 @@ GROUP BY path_a, path_b, object, component HAVING before <> after;
 -- would have a missing file, because a path may be written as a relative one.
 DROP VIEW IF EXISTS temp.differences;
 CREATE TEMP VIEW differences AS
-SELECT DISTINCT a.value AS path_a, b.value AS path_b, NULL AS object, NULL AS part, 'not in the catalog' AS change,
-       CASE WHEN a.value NOT IN (SELECT path FROM file) THEN zt_absolute(a.value) END AS before,
-       CASE WHEN b.value NOT IN (SELECT path FROM file) THEN zt_absolute(b.value) END AS after, NULL AS file_a, NULL AS file_b
+SELECT DISTINCT a.text AS path_a, b.text AS path_b, CAST(NULL AS TEXT) AS object, CAST(NULL AS TEXT) AS part, 'not in the catalog' AS change,
+       CASE WHEN a.text NOT IN (SELECT path FROM file) THEN zt_absolute(a.text) END AS before,
+       CASE WHEN b.text NOT IN (SELECT path FROM file) THEN zt_absolute(b.text) END AS after, CAST(NULL AS INTEGER) AS file_a, CAST(NULL AS INTEGER) AS file_b
 FROM zt_given('differences needs both paths: SELECT * FROM differences WHERE path_a = ''/data/old.zt'' AND path_b = ''/data/new.zt''') AS a
      CROSS JOIN zt_given('differences needs both paths: SELECT * FROM differences WHERE path_a = ''/data/old.zt'' AND path_b = ''/data/new.zt''') AS b
-WHERE a.value NOT IN (SELECT path FROM file) OR b.value NOT IN (SELECT path FROM file)
+WHERE a.text NOT IN (SELECT path FROM file) OR b.text NOT IN (SELECT path FROM file)
 UNION ALL
-SELECT path_a, path_b, object, part, change, before, after, file_a, file_b FROM main.differences;
+SELECT path_a, path_b, object, part, +change, +before, +after, file_a, file_b FROM main.differences;

@@ -1,18 +1,21 @@
 /*
-** zt_given(usage): one row for each value that the query compares `value` with. A query without
-** such a value fails with the message `usage`.
+** zt_given(usage): one row for each value that the query compares `value` or `text` with. A
+** query without such a value fails with the message `usage`.
 **
 **   value            the value that stands after `=` or in `IN`
+**   text             the same, if the query compares `text` with it: numbers become text
 **
 ** It serves views that make no sense without some value: `SELECT g.value AS path FROM zt_given('...
 ** needs a path: ...') AS g` fails with that message, before its first row, unless a query names a
-** path. It opens nothing, so it also works with the nofs entry point and in views stored in a
-** database. It does not use the frame, whose tables all have a source.
+** path. A view that puts the rows of a table of TEXT beside it with UNION ALL takes `text`: SQLite
+** 3.41 passes a value into such a view only if the columns' affinities are alike. It opens nothing,
+** so it also works with the nofs entry point and in views stored in a database. It does not use the
+** frame, whose tables all have a source.
 */
 #include "sqlite/module.h"
 #include "sqlite/tables.h"
 
-enum { GIVEN_VALUE, GIVEN_USAGE, GIVEN_COLUMNS };
+enum { GIVEN_VALUE, GIVEN_TEXT, GIVEN_USAGE, GIVEN_COLUMNS };
 
 typedef struct given_cursor {
   sqlite3_vtab_cursor base;                  /* First: SQLite's part */
@@ -26,7 +29,7 @@ static int given_connect(sqlite3 *db, void *client, int argc, const char *const 
   (void)argc;
   (void)argv;
   (void)message;
-  return zt_module_connect_plain(db, "CREATE TABLE x(value BLOB, usage TEXT HIDDEN)",
+  return zt_module_connect_plain(db, "CREATE TABLE x(value BLOB, text TEXT, usage TEXT HIDDEN)",
                                  SQLITE_VTAB_INNOCUOUS, sizeof(**out), out);
 }
 
@@ -100,7 +103,7 @@ static int given_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, in
     c->column[k] = sqlite3_value_dup(*argv++);
     if( !c->column[k] ) return SQLITE_NOMEM;
   }
-  return plan & 1<<GIVEN_VALUE ? SQLITE_OK : given_fail(p);
+  return plan & (1<<GIVEN_VALUE | 1<<GIVEN_TEXT) ? SQLITE_OK : given_fail(p);
 }
 
 static int given_next(sqlite3_vtab_cursor *p){
@@ -114,7 +117,12 @@ static int given_eof(sqlite3_vtab_cursor *p){
 
 static int given_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
   sqlite3_value *value = ((given_cursor*)p)->column[i];
-  if( value ) sqlite3_result_value(ctx, value);
+  const int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
+  if( i==GIVEN_TEXT && (type==SQLITE_INTEGER || type==SQLITE_FLOAT) ){
+    sqlite3_result_text(ctx, (const char*)sqlite3_value_text(value), -1, SQLITE_TRANSIENT);
+  }else if( value ){
+    sqlite3_result_value(ctx, value);
+  }
   return SQLITE_OK;
 }
 

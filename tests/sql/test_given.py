@@ -18,6 +18,16 @@ def test_several_values_are_several_rows(db):
     assert rows(db, "SELECT a.value, b.value FROM zt_given('a') AS a JOIN zt_given('b') AS b ON b.value = a.value WHERE a.value = 1") == [(1, 1)]
 
 
+@pytest.mark.parametrize("given, text", [("'a'", "a"), ("''", ""), ("5", "5"), ("2.5", "2.5"), ("'NUL' || char(0) || 'inside'", "NUL\0inside"), ("x'00ff'", b"\x00\xff")])
+def test_text_is_what_it_is_compared_with_as_text(db, given, text):
+    assert rows(db, f"SELECT text, value FROM zt_given('words') WHERE text = {given}") == [(text, None)]
+    assert rows(db, f"SELECT text FROM zt_given('words') WHERE text IN ({given})") == [(text,)]
+
+
+def test_value_and_text_are_given_each(db):
+    assert rows(db, "SELECT value, text FROM zt_given('words') WHERE value = 5 AND text = 7") == [(5, "7")]
+
+
 def test_null_is_equal_to_nothing(db):
     assert rows(db, "SELECT * FROM zt_given('words') WHERE value = NULL") == []
 
