@@ -12,8 +12,9 @@
 **                                       ; whose product fits 64 bits
 **   chunked := {"__msgpack_chunked_array__": true,
 **               "shape": {"0": dimension ...}, "chunks": {"0": array ...}}
-**                                       ; MP8: the chunks, and all dimensions, are there, and the
-**                                       ; chunks are of one dtype
+**                                       ; MP8: the chunks, and all dimensions, are there; the
+**                                       ; chunks are of one dtype, and have their bytes. MP10:
+**                                       ; a map with that key elsewhere is a map: a warning
 **   leaf    := nil | bool | number | text | bytes | extension 2: [real imaginary]
 **            | extension 3: the array of a scalar | any other extension
 **
@@ -56,6 +57,8 @@ static const zt_rule msgpack_rules[] = {
   ZT_ERROR("MP9", "msgpack-size",
            "names and values shown as text take at most 1 MiB plus 32 times the file's bytes,"
            " and 1 GiB (msgpack)", ZT_SPEC_OURS),
+  ZT_WARNING("MP10", "msgpack-mark",
+             "the mark of an array in chunks is the first key of its map (msgpack)", ZT_SPEC_FLAX),
   ZT_RULES_END
 };
 
@@ -192,12 +195,21 @@ static bool msgpack_fail_key(msgpack_walk *w, uint64_t at){
   return false;
 }
 
+/* MP10: flax takes such a map as an array, wherever its mark stands. */
+static bool msgpack_note_mark(msgpack_walk *w, uint64_t at){
+  char fault[96];
+  sqlite3_snprintf(sizeof(fault), fault, "byte %llu: the mark of an array in chunks is not the"
+                   " first key of its map", (unsigned long long)at);
+  return zt_builder_note(w->scan.b, ZT_NOTE_OF_FILE, "MP10", fault)==SQLITE_OK;
+}
+
 /* MP5. Read a key, and append it to the path. */
 static bool msgpack_read_key(msgpack_walk *w){
   zt_msgpack_scan *s = &w->scan;
   zt_msgpack_item key;
   char number[24];
   const size_t before = s->path.n;
+  zt_text name;
   if( !zt_msgpack_next(&s->in, &w->rest, &key) ) return zt_msgpack_fail_end(s, w->rest.at);
   if( key.type==ZT_MSGPACK_UINT || key.type==ZT_MSGPACK_INT ){
     sqlite3_snprintf(sizeof(number), number, key.type==ZT_MSGPACK_UINT ? "%llu" : "%lld", key.n);
@@ -206,10 +218,9 @@ static bool msgpack_read_key(msgpack_walk *w){
   }
   if( key.type!=ZT_MSGPACK_TEXT ) return msgpack_fail_key(w, key.at);
   if( !zt_msgpack_may_keep(s, key.n) || !zt_msgpack_push(s, key.bytes, &s->path) ) return false;
-  if( zt_utf8_without_nul((zt_text){ (const char*)s->path.p+before, s->path.n-before }) ){
-    return true;
-  }
-  return msgpack_fail_key(w, key.at);
+  name = (zt_text){ s->path.n>before ? (const char*)s->path.p+before : "", s->path.n-before };
+  if( !zt_utf8_without_nul(name) ) return msgpack_fail_key(w, key.at);
+  return !zt_text_equal(name, ZT_TEXT(ZT_MSGPACK_CHUNKED)) || msgpack_note_mark(w, key.at);
 }
 
 /* MP3 */

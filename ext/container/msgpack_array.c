@@ -10,7 +10,6 @@
 #define MSGPACK_EXT_ARRAY 1
 #define MSGPACK_DTYPE_MAX 64      /* Bytes of a dtype's name */
 #define MSGPACK_DIGITS_MAX 10     /* Of an index */
-#define MSGPACK_CHUNKED "__msgpack_chunked_array__"
 
 static const char msgpack_not_an_array[] = "its extension is not a shape, a dtype and bytes";
 
@@ -257,7 +256,7 @@ typedef struct msgpack_chunked {
 
 /* True for a key with that text. */
 static bool msgpack_is_key(zt_msgpack_scan *s, const zt_msgpack_item *item, const char *text){
-  char bytes[sizeof(MSGPACK_CHUNKED)];
+  char bytes[sizeof(ZT_MSGPACK_CHUNKED)];
   const size_t n = strlen(text);
   return item->type==ZT_MSGPACK_TEXT && item->n==n
       && zt_pages_read(&s->in, item->bytes.at, n, bytes) && memcmp(bytes, text, n)==0;
@@ -266,7 +265,7 @@ static bool msgpack_is_key(zt_msgpack_scan *s, const zt_msgpack_item *item, cons
 bool zt_msgpack_is_chunked(zt_msgpack_scan *s, zt_msgpack_range in, const zt_msgpack_item *map){
   zt_msgpack_item key;
   return map->type==ZT_MSGPACK_MAP && zt_msgpack_next(&s->in, &in, &key)
-      && msgpack_is_key(s, &key, MSGPACK_CHUNKED);
+      && msgpack_is_key(s, &key, ZT_MSGPACK_CHUNKED);
 }
 
 /* Find the values, and move behind the map. */

@@ -10,6 +10,7 @@
 
 #define ZT_SPEC_MSGPACK "msgpack, specification"
 #define ZT_SPEC_FLAX "flax, serialization"
+#define ZT_MSGPACK_CHUNKED "__msgpack_chunked_array__"   /* The first key of an array in chunks */
 
 typedef struct zt_msgpack_state {
   size_t items;            /* Position of the objects' items */

@@ -222,6 +222,8 @@ def cases():
     yield "ok-empty", pack(Map()), ok, None, None, None, "an empty map"
     yield "ok-depth-64", two(Raw(b"\x91" * 63 + bytes(w))), ok, None, None, None, "an array 64 deep"
     yield "ok-rank-64", two(array([4] + [1] * 63, "float32", floats(3, 4))), ok, None, None, None, "64 dimensions"
+    behind = Map([("shape", {"0": 4}), (MARK, True), ("chunks", {"0": w})])
+    yield "ok-mark-second", two(behind), ok, "MP10", None, f"byte {at + 11}: the mark of an array in chunks is not the first key of its map", "the mark of an array in chunks as the second key"
     yield "ok-key-twice", pack(Map([FINE, FINE])), ok, None, None, None, "a key twice"
     yield "ok-chunks-of-nothing", two(chunked(in_order([0]), [("0", array([0], "float32", b""))])), ok, None, None, None, "a chunk of no bytes"
 
@@ -232,7 +234,7 @@ def key_fault(at):
 
 FINDINGS = {
     "T1": "magic", "MP1": "msgpack-head", "MP2": "msgpack-length", "MP3": "msgpack-depth", "MP4": "msgpack-trailing", "MP5": "msgpack-key", "MP6": "msgpack-array",
-    "MP7": "msgpack-shape", "MP8": "msgpack-chunks", "MP9": "msgpack-size", "L2": "unknown-dtype", "D1": "length",
+    "MP7": "msgpack-shape", "MP8": "msgpack-chunks", "MP9": "msgpack-size", "MP10": "msgpack-mark", "L2": "unknown-dtype", "D1": "length",
 }
 
 
