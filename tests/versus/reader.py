@@ -59,6 +59,7 @@ def utf8(name):
     except UnicodeError:
         return name
 
+
 def reader(format):
     if format in ("ztensor-1", "ztensor-2"):
         import read_written

@@ -4,6 +4,7 @@ What both accept must be equal: names, types, shapes, and bytes of values. What 
 other way round we say why we refuse. A difference that known.py does not justify fails the run; its file stays in build/versus/findings.
 Mutant NUMBER of a SEED is always the same, as long as the seeds' files are.
 """
+import hashlib
 import json
 import os
 import random
@@ -22,6 +23,7 @@ sys.path.insert(0, str(HERE))
 import known  # noqa: E402  (they are there only now)
 import mutations  # noqa: E402
 
+NO_BYTES = hashlib.sha256(b"").hexdigest()
 BUILD = ROOT / "build" / "versus"
 LARGEST, PATIENCE, SHOWN = 64 << 10, 5, 12
 # The environment that has the library; the folder of the format's files and what they are called
@@ -66,30 +68,31 @@ class Reader:
 
 
 def class_of(text):
-    """A message without names and numbers."""
+    """A message without names, and without numbers but 0."""
     text = re.sub(r"'(?:[^'\n]|'(?=[\w\n]))*'|\"[^\"]*\"|/\S+", "X", text.replace("\n", " "))
-    return re.sub(r"-?\d+", "N", text)[:140]
+    return re.sub(r"-?\d+", lambda number: "0" if number[0] == "0" else "N", text)[:140]
 
 
 # ------------------------------------------------------------------------------------------------------ verdicts
 
-def repeated(own):
-    """The names that stand more than once: we call the later ones NAME#2 and so on."""
-    later = {name for name in own if re.search(r"#\d+$", name)}
+def repeated(objects):
+    """The names that stand more than once: the later ones are called NAME#2 and so on."""
+    later = {name for name in objects if re.search(r"#\d+$", name)}
     return later | {name.rpartition("#")[0] for name in later}
 
 
 def differences(own, theirs, skipped):
     """[what differs] of the objects that the library has, but those that we found fault with, and names that stand more than once:
     of them the libraries have one."""
-    found, again = [], repeated(own)
+    found, again = [], repeated(own) | repeated(theirs)
     for name in sorted(theirs.keys() | own.keys()):
         if name in skipped or name in again:
             continue
         if name not in theirs and "without" in own[name]:    # Some leave out what they do not know
             continue
         if name not in own or name not in theirs:
-            found.append(f"only {'the library has' if name in theirs else 'we have'} object {name!r}")
+            empty = name in theirs and theirs[name].get("bytes") == NO_BYTES
+            found.append(f"only {'the library has' if name in theirs else 'we have'} object {name!r}{' of no bytes' if empty else ''}")
             continue
         a, b = own[name], theirs[name]
         found += [f"object {name!r}: {kind_of(key, a, b)}: {a.get(key)!r}, the library {b[key]!r}" for key in b
