@@ -96,6 +96,7 @@ int zt_dtype_find(zt_text name, const zt_dtype **out, zt_error *err){
   char *z;
   *out = dtype_any(name);
   if( *out ) return SQLITE_OK;
+  if( zt_has_nul(name.z, name.n) ) return zt_fail(err, SQLITE_ERROR, "the dtype has U+0000 in it");
   list = sqlite3_str_new(NULL);
   for(size_t i=0; i<sizeof(dtype_table)/sizeof(*dtype_table); i++){
     sqlite3_str_appendf(list, "%s%s", i ? ", " : "", dtype_table[i].name);

@@ -55,7 +55,7 @@ typedef struct zt_matlab_scan {
   zt_cbor_out path;         /* Text: the path of the current matrix */
   zt_cbor_out values;       /* Attributes: pairs of a map */
   uint64_t metadata, most;  /* ML9 */
-  uint64_t parts_end;      /* Behind the last part of numbers that was read */
+  uint64_t parts_end;       /* Behind the last part of numbers that was read */
   uint64_t packed_end;      /* Length of the compressed element's content */
   uint32_t attributes[ZT_MATLAB_UINT64+2][2];   /* Kept attributes of a class, global or not, plus
                                             ** 1; 0: not kept yet. The last class is `logical` */

@@ -137,6 +137,9 @@ int zt_content_hash(const zt_payload *p, zt_text algorithm, char out[ZT_DIGEST_T
                     zt_error *err){
   zt_digest *digest = NULL;
   if( !zt_digest_new(algorithm, &digest, err) ){
+    if( zt_has_nul(algorithm.z, algorithm.n) ){
+      return zt_fail(err, SQLITE_ERROR, "the digest algorithm has U+0000 in it");
+    }
     return zt_fail(err, SQLITE_ERROR,
                    "digest algorithm '%.*s' is not known: there are " ZT_DIGEST_ALGORITHMS,
                    zt_shown(algorithm), algorithm.z);

@@ -103,6 +103,11 @@ def test_a_dtype_that_is_none_is_an_error(db, dtype, shown):
     assert message(db, f"SELECT zt_dense(?, 'w', {dtype})", KINDS["raw"]).startswith(f"ztensor: dtype '{shown}' is not known: there are f64, f32, ")
 
 
+@pytest.mark.parametrize("sql, word", [("zt_dense(?, 'w', 'f32' || char(0) || 'x')", "the dtype"), ("zt_hash(?, 'w', 'data', 'sha256' || char(0))", "the digest algorithm")])
+def test_a_word_with_a_nul_is_not_shown_as_one_that_is_known(db, sql, word):
+    assert message(db, f"SELECT {sql}", KINDS["raw"]).endswith(f": {word} has U+0000 in it")
+
+
 @pytest.mark.parametrize("first", ["-1", "0.5", "'x'", "x'31'"])
 def test_a_first_alone_must_be_an_index_too(db, first):
     assert message(db, f"SELECT zt_dense(?, 'w', NULL, {first})", KINDS["raw"]).startswith("ztensor: zt_dense: first must be ")

@@ -53,6 +53,9 @@ def test_an_unknown_name_is_an_error_that_lists_the_types(db, name):
         calls.append("SELECT * FROM zt_rows(?, 'w', ?)")
     for sql in calls:
         text = message(db, sql, FILE, name)
+        if "\0" in str(name):
+            assert text.endswith("the dtype has U+0000 in it")
+            continue
         assert text.startswith("ztensor: ") and "is not known" in text
         assert all(f" {ours}" in text for ours in NAMES)
 

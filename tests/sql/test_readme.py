@@ -27,7 +27,7 @@ def shell_version():
     return tuple(map(int, done.stdout.split(".")))
 
 
-# What SQLite has since a version, and how an older one refuses it
+# Words that SQLite has since a version, and how an older one refuses them
 NEWER = {"->>": ((3, 38), 'near ">>": syntax error'), "sqrt(": ((3, 35), "no such function: sqrt")}
 
 

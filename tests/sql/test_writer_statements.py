@@ -241,7 +241,7 @@ def test_what_sqlite_refuses(db, sql, text):
     if "RETURNING" in sql and sqlite3.sqlite_version_info < (3, 35):
         text = "near \"RETURNING\""
     elif "RETURNING" in sql and not RETURNING:
-        return
+        pytest.skip("SQLite 3.35 crashes")
     if text.startswith("unsafe") and not TRIGGERS_REFUSED:
         db.execute(sql)
         assert rows(db, SHOWN) != shown

@@ -378,11 +378,11 @@ def dataset_cases():
     yield faulty("chunk-tree-loop", "HD7", "hdf5-loop", f"two ways lead to the node or block at address {at}", "a node that is its own child", beside(chunked(at, 4, 4), file=f))
     yield faulty("chunk-twice", "HD14", "hdf5-chunks", "keys that do not ascend in the node at address 64", "two chunks at one place", of_chunks(DATA, second=0))
     yield faulty("chunk-order", "HD14", "hdf5-chunks", "keys that do not ascend in the node at address 64", "two chunks in another order", of_chunks(DATA, first=4, second=0, shape=(8,)))
-    for name, of_leaf, of_root, byte in (("before", 0, 4, 4), ("behind", 8, 0, 4), ("at-end-of", 4, 0, 0)):
+    for name, of_leaf, of_root, byte in (("before", 0, 4, 4), ("behind", 8, 0, 4), ("at-the-end-of", 4, 0, 0)):
         f = File()
         leaf = f.put(tree(((of_leaf,), 16, 0, f.put(DATA))))
         root = f.put(tree(((of_root,), 16, 0, leaf), level=1, end=(4,), width=byte))
-        yield faulty(f"chunk-{name}-node", "HD14", "hdf5-chunks", f"keys beyond those of the node above at address {leaf}", f"a chunk {name} the keys of its node", beside(chunked(root, 4, 4), shape=(12,), file=f))
+        yield faulty(f"chunk-{name}-node", "HD14", "hdf5-chunks", f"keys beyond those of the node above at address {leaf}", f"a chunk {name.replace('-', ' ')} the keys of its node", beside(chunked(root, 4, 4), shape=(12,), file=f))
     yield faulty("chunk-end", "HD14", "hdf5-chunks", "keys that do not ascend in the node at address 64", "a last key before the chunk", of_chunks(DATA, first=4, shape=(8,), end=(0,)))
     yield faulty("chunk-last-key", "HD14", "hdf5-chunks", "a chunk that does not begin in the grid", "a last key that is in no chunk's place", of_chunks(DATA, end=(5,)))
     yield faulty("chunk-past-end", "HD14", "hdf5-chunks", f"a chunk of {0xffffffff} bytes at address 48 goes beyond the end of the file", "a chunk longer than the file", of_chunks(DATA, size=0xffffffff))
