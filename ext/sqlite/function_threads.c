@@ -18,13 +18,10 @@ static void threads_function(sqlite3_context *ctx, int n, sqlite3_value **args){
     return;
   }
   if( n==1 ){
-    zt_value_index(args[0], "a number of threads", 0, &threads, &err);
-    if( !err.rc && (threads>ZT_THREADS_MAX
-                    || (threads==0 && sqlite3_value_type(args[0])!=SQLITE_NULL)) ){
-      zt_fail(&err, SQLITE_ERROR, "the number of threads must be 1 to %d, not %llu",
-              ZT_THREADS_MAX, threads);
-    }
-    if( err.rc ){
+    if( sqlite3_value_type(args[0])!=SQLITE_NULL
+     && (!zt_value_whole(args[0], &threads) || threads<1 || threads>ZT_THREADS_MAX) ){
+      zt_fail(&err, SQLITE_ERROR, "the number of threads must be an integer from 1 to %d, not '%s'",
+              ZT_THREADS_MAX, zt_value_shown(args[0]));
       zt_result_error(ctx, &err);
       return;
     }

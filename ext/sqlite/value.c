@@ -13,28 +13,33 @@ zt_text zt_value_text(sqlite3_value *v){
   return (zt_text){ z, z ? (size_t)sqlite3_value_bytes(v) : 0 };
 }
 
-int zt_value_index(sqlite3_value *v, const char *what, uint64_t otherwise, uint64_t *out,
-                   zt_error *err){
+bool zt_value_whole(sqlite3_value *v, uint64_t *out){
   double r;
-  *out = otherwise;
   switch( sqlite3_value_numeric_type(v) ){
-    case SQLITE_NULL:
-      return SQLITE_OK;
     case SQLITE_INTEGER:
-      if( sqlite3_value_int64(v)<0 ) break;
       *out = (uint64_t)sqlite3_value_int64(v);
-      return SQLITE_OK;
+      return sqlite3_value_int64(v)>=0;
     case SQLITE_FLOAT:
       r = sqlite3_value_double(v);
-      if( !(r>=0) || r>=9007199254740992.0 || floor(r)!=r ) break;
+      if( !(r>=0) || r>=9007199254740992.0 || floor(r)!=r ) return false;
       *out = (uint64_t)r;
-      return SQLITE_OK;
+      return true;
     default:
-      break;
+      return false;
   }
+}
+
+const char *zt_value_shown(sqlite3_value *v){
+  return sqlite3_value_type(v)==SQLITE_BLOB ? "a BLOB" : (const char*)sqlite3_value_text(v);
+}
+
+int zt_value_index(sqlite3_value *v, const char *what, uint64_t otherwise, uint64_t *out,
+                   zt_error *err){
+  *out = otherwise;
+  if( sqlite3_value_type(v)==SQLITE_NULL || zt_value_whole(v, out) ) return SQLITE_OK;
+  *out = otherwise;
   return zt_fail(err, SQLITE_ERROR, "%s must be an integer from 0 on, not '%s'", what,
-                 sqlite3_value_type(v)==SQLITE_BLOB ? "a BLOB"
-                 : (const char*)sqlite3_value_text(v));
+                 zt_value_shown(v));
 }
 
 int zt_value_dtype(sqlite3_value *v, const zt_dtype **out, zt_error *err){

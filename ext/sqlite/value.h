@@ -10,6 +10,12 @@
 /* Return a value's text, borrowed; numbers as SQLite writes them. z is NULL for NULL and BLOB. */
 zt_text zt_value_text(sqlite3_value *v);
 
+/* True for an integer from 0 on, in whatever type SQLite has it. False: *out is not defined. */
+bool zt_value_whole(sqlite3_value *v, uint64_t *out);
+
+/* The value as a message shows it, borrowed. */
+const char *zt_value_shown(sqlite3_value *v);
+
 /* Read a value that must be an integer from 0 on; NULL gives `otherwise`. The message calls the
 ** value `what`. */
 int zt_value_index(sqlite3_value *v, const char *what, uint64_t otherwise, uint64_t *out,
