@@ -14,9 +14,10 @@
 **   buffer   := data:u8* | offset:u64 size:u64
 **                                     ; offset counts from the file's first byte, and is above 1.
 **                                     ; TL4: the bytes lie within the file
+**                                     ; TL7: a tensor or metadata refers to it: a warning
 **   external_group  := name           ; a path below the model's directory (container/shard.h)
 **   external_buffer := id:u32 group:u32 offset:u64 length:u64 packing?
-**                                     ; TL6: it is there, and so is its group
+**                                     ; TL6: it is there, and so is its group. TL7
 **   quantization    := min:f32* max:f32* scale:f32* zero_point:i64* details? dimension:i32
 **
 **   TL5  names and values shown as text take at most 1 GiB, and not much more than the file
@@ -51,17 +52,20 @@ static const zt_rule tflite_rules[] = {
   ZT_ERROR("TL6", "tflite-external",
            "a tensor's external buffer is one of the model's, in a file below the model's directory"
            " (TFLite)", ZT_SPEC_TFLITE("ExternalBuffer")),
+  ZT_WARNING("TL7", "tflite-unused",
+             "a tensor or metadata refers to each buffer with bytes (TFLite)",
+             ZT_SPEC_TFLITE("Model")),
   ZT_RULES_END
 };
 
 /* Numbers of fields in schema.fbs. */
 enum {
   TFLITE_MODEL_VERSION = 0, TFLITE_MODEL_SUBGRAPHS = 2, TFLITE_MODEL_DESCRIPTION = 3,
-  TFLITE_MODEL_BUFFERS = 4, TFLITE_MODEL_METADATA = 6, TFLITE_MODEL_SIGNATURES = 7,
-  TFLITE_MODEL_GROUPS = 8, TFLITE_MODEL_EXTERNAL = 9
+  TFLITE_MODEL_BUFFERS = 4, TFLITE_MODEL_METADATA_BUFFERS = 5, TFLITE_MODEL_METADATA = 6,
+  TFLITE_MODEL_SIGNATURES = 7, TFLITE_MODEL_GROUPS = 8, TFLITE_MODEL_EXTERNAL = 9
 };
 enum { TFLITE_SUBGRAPH_TENSORS = 0, TFLITE_SUBGRAPH_OPERATORS = 3, TFLITE_SUBGRAPH_NAME = 4 };
-enum { TFLITE_METADATA_NAME = 0, TFLITE_SIGNATURE_KEY = 2 };
+enum { TFLITE_METADATA_NAME = 0, TFLITE_METADATA_BUFFER = 1, TFLITE_SIGNATURE_KEY = 2 };
 
 typedef struct tflite_state {
   char version[12];
@@ -107,6 +111,20 @@ static bool tflite_subgraphs(zt_tflite_scan *s, zt_flatbuffer_vector subgraphs){
      || !tflite_subgraph(s, i, &subgraph) ) return false;
   }
   return !s->err->rc;
+}
+
+/* Metadata have buffers, once by a list of their own. */
+static void tflite_use_metadata(zt_tflite_scan *s, const zt_flatbuffer_table *model){
+  zt_flatbuffer_vector metadata, buffers;
+  zt_flatbuffer_table t;
+  zt_flatbuffer_tables(&s->in, model, TFLITE_MODEL_METADATA, &metadata);
+  for(uint32_t i=0; i<metadata.n && zt_flatbuffer_item(&s->in, metadata, i, &t); i++){
+    zt_tflite_use(s, zt_flatbuffer_get(&s->in, &t, TFLITE_METADATA_BUFFER, 4));
+  }
+  zt_flatbuffer_elements(&s->in, model, TFLITE_MODEL_METADATA_BUFFERS, 4, &buffers);
+  for(uint32_t i=0; i<buffers.n && !s->err->rc; i++){
+    zt_tflite_use(s, zt_pages_number(&s->in.pages, buffers.at+4*(uint64_t)i, 4));
+  }
 }
 
 /* Append an array of the texts that a field of each table has. */
@@ -186,7 +204,9 @@ static void tflite_scan_model(zt_tflite_scan *s){
   zt_flatbuffer_tables(&s->in, &model, TFLITE_MODEL_GROUPS, &s->groups);
   zt_flatbuffer_tables(&s->in, &model, TFLITE_MODEL_EXTERNAL, &s->external);
   zt_flatbuffer_tables(&s->in, &model, TFLITE_MODEL_SUBGRAPHS, &subgraphs);
-  if( !tflite_subgraphs(s, subgraphs) ) return;
+  if( !zt_tflite_prepare_used(s) || !tflite_subgraphs(s, subgraphs) ) return;
+  tflite_use_metadata(s, &model);
+  if( !zt_tflite_note_unused(s) ) return;
   tflite_set_version(s, &model);
   tflite_keep_items(s, &model, subgraphs.n);
 }
@@ -210,6 +230,7 @@ static int tflite_open(zt_builder *b, const zt_head_tail *input){
   zt_cbor_out_clear(&s.name);
   zt_renamed_clear(&s.repeats);
   sqlite3_free(s.ids);
+  sqlite3_free(s.used);
   return b->err->rc;
 }
 

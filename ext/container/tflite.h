@@ -18,6 +18,7 @@ typedef struct zt_tflite_scan {
   zt_flatbuffer_vector groups, external;
   uint64_t *ids;           /* Of external buffers, each above its index, sorted; owned. NULL until
                            ** needed */
+  uint8_t *used;           /* A bit for each buffer, and then for each external buffer; owned */
   zt_cbor_out items;       /* A map for each object: name, shape, attributes */
   zt_cbor_out name;        /* Bytes, not CBOR: a subgraph's prefix of names, or a name */
   zt_renamed repeats;      /* Duplicate names */
@@ -37,6 +38,15 @@ bool zt_tflite_may_keep(zt_tflite_scan *s, uint64_t n);
 /* Add a tensor as an object, if its buffer has bytes. s->name is the prefix of its name. */
 bool zt_tflite_add(zt_tflite_scan *s, uint32_t subgraph, uint32_t index,
                    const zt_flatbuffer_table *tensor);
+
+/* Makes the list of used buffers. False after a failure. */
+bool zt_tflite_prepare_used(zt_tflite_scan *s);
+
+/* Something refers to buffer i. */
+void zt_tflite_use(zt_tflite_scan *s, uint64_t buffer);
+
+/* Notes the buffers with bytes that nothing refers to (TL7). */
+bool zt_tflite_note_unused(zt_tflite_scan *s);
 
 /* Decode, for the driver; items is the position of the objects' items. */
 void zt_tflite_object(const zt_container *c, uint32_t i, size_t items, zt_object *out);

@@ -130,24 +130,47 @@ void zt_tflite_put_text(zt_tflite_scan *s, const zt_flatbuffer_table *t, unsigne
 
 /* --- Places of bytes --- */
 
-/* Set the place of a buffer's bytes. False if it has none, and after a failure. */
-static bool tflite_find_bytes(zt_tflite_scan *s, uint64_t buffer, tflite_tensor *t){
+bool zt_tflite_prepare_used(zt_tflite_scan *s){
+  const uint64_t n = ((uint64_t)s->buffers.n+s->external.n)/8+1;
+  s->used = sqlite3_malloc64(n);
+  if( !s->used ) return zt_fail_nomem(s->err)==SQLITE_OK;
+  memset(s->used, 0, (size_t)n);
+  return true;
+}
+
+static void tflite_use_bit(zt_tflite_scan *s, uint64_t i){
+  s->used[i/8] |= (uint8_t)(1<<i%8);
+}
+
+void zt_tflite_use(zt_tflite_scan *s, uint64_t buffer){
+  if( buffer<s->buffers.n ) tflite_use_bit(s, buffer);
+}
+
+/* Read the place of a buffer's bytes. False if it has none, and after a failure. */
+static bool tflite_read_buffer(zt_tflite_scan *s, uint32_t buffer, uint64_t *offset,
+                               uint64_t *length){
   zt_flatbuffer_vector data;
   zt_flatbuffer_table table;
+  if( !zt_flatbuffer_item(&s->in, s->buffers, buffer, &table) ) return false;
+  if( zt_flatbuffer_elements_open(&s->in, &table, TFLITE_BUFFER_DATA, &data) && data.n ){
+    *offset = data.at;
+    *length = data.n;
+    return true;
+  }
+  *offset = zt_flatbuffer_get(&s->in, &table, TFLITE_BUFFER_OFFSET, 8);
+  *length = zt_flatbuffer_get(&s->in, &table, TFLITE_BUFFER_SIZE, 8);
+  return *offset>=TFLITE_OFFSET_MIN && *length>0;
+}
+
+/* Set the place of a tensor's bytes. False if it has none, and after a failure. */
+static bool tflite_find_bytes(zt_tflite_scan *s, uint64_t buffer, tflite_tensor *t){
   if( buffer>=s->buffers.n ){
     tflite_fault(t, "TL3", "its buffer is not one of the model's");
     t->unsized = true;
     return buffer>0;
   }
-  if( !zt_flatbuffer_item(&s->in, s->buffers, (uint32_t)buffer, &table) ) return false;
-  if( zt_flatbuffer_elements_open(&s->in, &table, TFLITE_BUFFER_DATA, &data) && data.n ){
-    t->offset = data.at;
-    t->length = data.n;
-  }else{
-    t->offset = zt_flatbuffer_get(&s->in, &table, TFLITE_BUFFER_OFFSET, 8);
-    t->length = zt_flatbuffer_get(&s->in, &table, TFLITE_BUFFER_SIZE, 8);
-    if( t->offset<TFLITE_OFFSET_MIN || t->length==0 ) return false;
-  }
+  tflite_use_bit(s, buffer);
+  if( !tflite_read_buffer(s, (uint32_t)buffer, &t->offset, &t->length) ) return false;
   if( !zt_claim(s->in.size, t->offset, t->length) ){
     tflite_fault(t, "TL4", "its bytes go beyond the file");
     t->unsized = true;
@@ -186,8 +209,9 @@ static bool tflite_find_external(zt_tflite_scan *s, uint64_t id, zt_flatbuffer_t
     if( s->ids[middle]>>32<id ) low = middle+1;
     else high = middle;
   }
-  return low<s->external.n && s->ids[low]>>32==id
-      && zt_flatbuffer_item(&s->in, s->external, (uint32_t)s->ids[low], out);
+  if( low==s->external.n || s->ids[low]>>32!=id ) return false;
+  tflite_use_bit(s, (uint64_t)s->buffers.n+(uint32_t)s->ids[low]);
+  return zt_flatbuffer_item(&s->in, s->external, (uint32_t)s->ids[low], out);
 }
 
 /* TL6. Keep the name of a group as the location of its file. */
@@ -243,6 +267,38 @@ static bool tflite_set_external(zt_tflite_scan *s, uint64_t id, tflite_tensor *t
   }
   t->unsized = t->fault!=NULL;
   return !s->err->rc;
+}
+
+/* True if nothing refers to a buffer that has bytes, or to an external buffer. */
+static bool tflite_is_unused(zt_tflite_scan *s, uint64_t i){
+  uint64_t offset, length;
+  if( s->used[i/8] & 1<<i%8 ) return false;
+  return i>=s->buffers.n || tflite_read_buffer(s, (uint32_t)i, &offset, &length);
+}
+
+bool zt_tflite_note_unused(zt_tflite_scan *s){
+  const uint64_t all = (uint64_t)s->buffers.n+s->external.n;
+  uint64_t first = 0, unused = 0;
+  zt_flatbuffer_table table;
+  char first_of[40] = "", fault[128];
+  for(uint64_t i=0; i<all && !s->err->rc; i++){
+    if( !tflite_is_unused(s, i) ) continue;
+    if( unused++==0 ) first = i;
+  }
+  if( unused==0 || s->err->rc ) return !s->err->rc;
+  if( first<s->buffers.n ){
+    sqlite3_snprintf(sizeof(first_of), first_of, "buffer %llu", first);
+  }else if( zt_flatbuffer_item(&s->in, s->external, (uint32_t)(first-s->buffers.n), &table) ){
+    first = zt_flatbuffer_get(&s->in, &table, TFLITE_EXTERNAL_ID, 4);
+    sqlite3_snprintf(sizeof(first_of), first_of, "external buffer %llu", first);
+  }
+  if( unused==1 ){
+    sqlite3_snprintf(sizeof(fault), fault, "neither a tensor nor metadata refers to %s", first_of);
+  }else{
+    sqlite3_snprintf(sizeof(fault), fault, "neither tensors nor metadata refer to %llu buffers, the"
+                     " first is %s", unused, first_of);
+  }
+  return zt_builder_note(s->b, ZT_NOTE_OF_FILE, "TL7", fault)==SQLITE_OK;
 }
 
 /* --- Attributes --- */

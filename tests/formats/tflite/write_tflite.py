@@ -231,7 +231,7 @@ def two(name="w", shape=(4,), type=FLOAT32, buffer=1, bytes_of=None, more=(), mo
 
 
 def outside(*externals, groups=("w.bin",), id=5):
-    return two(buffer=0, more={10: u32(id)}, model_more={8: Tables([group(name) for name in groups]), 9: Tables(externals)})
+    return two(buffer=0, bytes_of=data(b""), more={10: u32(id)}, model_more={8: Tables([group(name) for name in groups]), 9: Tables(externals)})
 
 
 def cut(raw, n):
@@ -315,7 +315,14 @@ def cases():
     yield "ok-no-name", two(name=None), ok, None, None, None, "a tensor without a name"
     yield "ok-offset-1", two(bytes_of=behind(1, 16)), ok, None, None, None, "an offset that is none"
     yield "ok-empty-data", two(bytes_of=data(b"")), ok, None, None, None, "data of no bytes"
-    yield "ok-names", model([subgraph(FINE, FINE, tensor("fine#2", [2], FLOAT32, 2)), subgraph(FINE, name=""), subgraph(FINE, name="subgraph_1")], [FINE_DATA, FINE_DATA]), ok, None, None, None, "names that repeat, also with their numbers"
+    unused = ok, "TL7", None
+    of_1, w = data(floats(3, 4)), tensor("w", [4])
+    yield "ok-buffer-unused", model([subgraph(FINE)], [of_1, FINE_DATA]), *unused, "neither a tensor nor metadata refers to buffer 1", "a buffer that nothing refers to"
+    yield "ok-buffers-unused", model([], [of_1, FINE_DATA]), *unused, "neither tensors nor metadata refer to 2 buffers, the first is buffer 1", "buffers without a tensor"
+    yield "ok-external-unused", two(model_more={8: Tables([group("w.bin")]), 9: Tables([external(5, 0, 0, 16)])}), *unused, "neither a tensor nor metadata refers to external buffer 5", "an external buffer that no tensor has"
+    yield "ok-buffer-of-metadata", model([subgraph(w)], [of_1, FINE_DATA], {6: Tables([Table({0: text("m"), 1: u32(2)})])}), ok, None, None, None, "a buffer of metadata"
+    yield "ok-buffer-of-a-list", model([subgraph(w)], [of_1, FINE_DATA], {5: Vector("i", [2])}), ok, None, None, None, "a buffer of metadata without a name"
+    yield "ok-names", model([subgraph(FINE, FINE, tensor("fine#2", [2], FLOAT32, 2)), subgraph(FINE, name=""), subgraph(FINE, name="subgraph_1")], [data(b""), FINE_DATA]), ok, None, None, None, "names that repeat, also with their numbers"
 
 
 def at_of(raw, vtable):
@@ -344,7 +351,7 @@ def name_message(raw):
 
 FINDINGS = {
     "T1": "magic", "FB1": "flatbuffer-table", "FB2": "flatbuffer-field", "FB3": "flatbuffer-reference", "FB4": "flatbuffer-shared",
-    "TL1": "tflite-name", "TL2": "tflite-shape", "TL3": "tflite-buffer", "TL4": "tflite-data", "TL5": "tflite-size", "TL6": "tflite-external",
+    "TL1": "tflite-name", "TL2": "tflite-shape", "TL3": "tflite-buffer", "TL4": "tflite-data", "TL5": "tflite-size", "TL6": "tflite-external", "TL7": "tflite-unused",
     "X5": "external-file", "X6": "external-range", "L1": "unknown-format", "L11": "no-values", "D1": "length",
 }
 
