@@ -8,6 +8,7 @@
 #define CACHE_BUCKETS 1024   /* A power of two */
 #define CACHE_EMPTIED 64     /* Most emptied containers: as many as may be opened ahead */
 #define CACHE_LARGE ((size_t)1 << 20)   /* A container of this size takes long to read again */
+#define CACHE_DROPPED 4096    /* A power of two */
 
 typedef struct cache_entry {
   zt_identity id;                      /* The container's */
@@ -28,7 +29,8 @@ typedef struct cache_queue {
 struct zt_cache {
   cache_entry *buckets[CACHE_BUCKETS];
   cache_queue asked;               /* Large containers, and those requested by path repeatedly */
-  cache_queue fresh;               /* Those requested once: a statement may request any number */
+  cache_queue fresh;               /* Those requested once: a statement may request any number. Its
+                                   ** limit is cache_fresh_limit() */
   cache_queue passed;              /* Those opened by scans over many files, which evict nothing
                                    ** from the other queues */
   unsigned cursors;                /* Open cursors */
@@ -39,6 +41,9 @@ struct zt_cache {
   unsigned nEmptied;
   zt_freelist entries;             /* Memory for entries */
   zt_container_guess guess;        /* From the last kept container */
+  uint64_t *dropped;               /* CACHE_DROPPED hashes of what the running statements evicted
+                                   ** from `fresh`, each at its place; owned. NULL: none */
+  bool repeats;                    /* The running statements requested one of these again */
   bool missed;                     /* The last requested container was not cached */
   bool evicted;                    /* Keeping the last one evicted another, whose memory serves */
 };
@@ -48,7 +53,7 @@ zt_cache *zt_cache_new(void){
   if( c ){
     *c = (zt_cache){
       .monitor = zt_monitor_new(), .asked.limit = ZT_CACHE_HELD,
-      .fresh.limit = ZT_CACHE_BYTES, .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN
+      .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN
     };
   }
   if( c && !c->monitor ){
@@ -114,13 +119,46 @@ static void cache_drop(zt_cache *c, cache_entry *e){
   zt_freelist_give(&c->entries, e);
 }
 
+/* --- What comes back --- */
+
+static uint64_t cache_hash(const zt_identity *id){
+  uint64_t h = (uint64_t)id->inode ^ (uint64_t)id->mtime;
+  h = (h ^ (uint64_t)id->device)*0x9E3779B97F4A7C15u;
+  return (h ^ h>>32) | 1;
+}
+
+static void cache_remember_dropped(zt_cache *c, const zt_identity *id){
+  const uint64_t hash = cache_hash(id);
+  if( !c->dropped ){
+    c->dropped = sqlite3_malloc64(CACHE_DROPPED*sizeof(*c->dropped));
+    if( !c->dropped ) return;
+    memset(c->dropped, 0, CACHE_DROPPED*sizeof(*c->dropped));
+  }
+  c->dropped[hash/2 & (CACHE_DROPPED-1)] = hash;
+}
+
+static bool cache_was_dropped(const zt_cache *c, const zt_identity *id){
+  const uint64_t hash = cache_hash(id);
+  return c->dropped && c->dropped[hash/2 & (CACHE_DROPPED-1)]==hash;
+}
+
+/* A statement that opens file after file is faster in memory that it has just used. One that comes
+** back to its files is faster if they are kept. Functions do not say when their statement ends. */
+static size_t cache_fresh_limit(const zt_cache *c){
+  return c->cursors==0 || c->repeats ? ZT_CACHE_BYTES : ZT_CACHE_BYTES/ZT_CACHE_SCAN;
+}
+
+/* --- Evicting from a queue --- */
+
 /* Evict from a queue. A container in use stays: dropping it would free nothing, and another request
 ** for it would open it again. */
 static void cache_make_room(zt_cache *c, cache_queue *q, size_t limit){
   cache_entry *newer;
   for(cache_entry *e=q->oldest; e && e!=q->newest && q->bytes>limit; e=newer){
     newer = e->newer;
-    if( !zt_container_is_shared(e->container) ) cache_drop(c, e);
+    if( zt_container_is_shared(e->container) ) continue;
+    if( q==&c->fresh && c->cursors>0 ) cache_remember_dropped(c, &e->id);
+    cache_drop(c, e);
   }
 }
 
@@ -152,7 +190,9 @@ void zt_cache_release(zt_cache *c){
     while( c->nEmptied>0 ) zt_container_close(c->emptied[--c->nEmptied]);
     cache_make_room(c, &c->fresh, ZT_CACHE_BYTES/ZT_CACHE_SCAN);
     cache_make_room(c, &c->asked, ZT_CACHE_BYTES-2*(ZT_CACHE_BYTES/ZT_CACHE_SCAN));
-    c->evicted = false;
+    sqlite3_free(c->dropped);
+    c->dropped = NULL;
+    c->repeats = c->evicted = false;
   }
   zt_monitor_leave(c->monitor);
 }
@@ -163,6 +203,7 @@ void zt_cache_free(zt_cache *c){
   while( c->fresh.newest ) cache_drop(c, c->fresh.newest);
   while( c->passed.newest ) cache_drop(c, c->passed.newest);
   zt_freelist_clear(&c->entries);
+  sqlite3_free(c->dropped);
   zt_monitor_free(c->monitor);
   sqlite3_free(c);
 }
@@ -199,6 +240,7 @@ zt_container *zt_cache_find(zt_cache *c, const char *path, const zt_identity *id
   zt_monitor_enter(c->monitor);
   found = cache_find(c, path, id, scan);
   c->missed = !found;
+  if( !found && !scan && cache_was_dropped(c, id) ) c->repeats = true;
   if( found ) zt_container_ref(found);
   else if( help ){
     *help = (zt_cache_help){ c->nEmptied>0 ? c->emptied[--c->nEmptied] : NULL, c->guess };
@@ -229,7 +271,7 @@ static void cache_keep(zt_cache *c, zt_container *container, bool scan){
   *bucket = e;
   cache_link_newest(c, q, e);
   if( scan ) cache_make_room_passed(c);
-  else cache_make_room(c, q, q->limit);
+  else cache_make_room(c, q, q==&c->fresh ? cache_fresh_limit(c) : q->limit);
 }
 
 void zt_cache_keep(zt_cache *c, zt_container *container, bool scan){

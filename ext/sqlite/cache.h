@@ -15,8 +15,8 @@
 #define ZT_CACHE_HELD ((size_t)256 << 20)   /* While a statement runs, which may alternate between
                                             ** large containers */
 #define ZT_CACHE_SCAN 4   /* Divisor of ZT_CACHE_BYTES for containers that scans over many files
-                          ** opened, and for those requested once, which may fill all of it while a
-                          ** statement runs */
+                          ** opened, and for those requested once. These may fill all of it while a
+                          ** statement runs that comes back to files, or only functions run */
 
 typedef struct zt_cache zt_cache;
 
