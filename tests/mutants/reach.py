@@ -12,8 +12,11 @@ PROGRAMS = sorted(p.stem for p in pathlib.Path("tests/unit").glob("test_*.c"))
 FILES = sorted(str(p) for p in pathlib.Path("tests/sql").glob("test_*.py"))
 
 
-def make(build, *targets, options="-O0 -fno-lto"):
-    """Build targets without debug information, so that equal code makes equal objects."""
+# Without debug information, so that equal code makes equal objects. Without optimization, AVX's registers stay in use (test_avx).
+OPTIONS = "-O1 -fno-lto"
+
+
+def make(build, *targets, options=OPTIONS):
     command = ["make", "-s", f"-j{os.cpu_count()}", f"B={build}", f"OPT={options}", *targets]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
@@ -55,7 +58,7 @@ def measure():
         if kept["commit"] == commit:
             return kept["tests"]
     os.umask(0)   # Some tests read as another user, who must be able to add to the counters
-    make(BUILD, f"{BUILD}/ztensor.so", *(program(BUILD, name) for name in PROGRAMS), options="-O0 -fno-lto --coverage")
+    make(BUILD, f"{BUILD}/ztensor.so", *(program(BUILD, name) for name in PROGRAMS), options=f"{OPTIONS} --coverage")
     tests = {}
     for test in PROGRAMS + FILES:
         counters = (BUILD / "counters" / pathlib.Path(test).stem).resolve()

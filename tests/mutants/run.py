@@ -41,7 +41,7 @@ def compile_commands(file):
     objects = [BUILD / pathlib.Path(file).with_suffix(".o"), BUILD / "loaded" / pathlib.Path(file).relative_to("ext").with_suffix(".o")]
     commands = []
     for made in objects:
-        said = subprocess.run(["make", "-n", "-W", file, f"B={BUILD}", "OPT=-O0 -fno-lto", str(made)], capture_output=True, text=True, check=True)
+        said = subprocess.run(["make", "-n", "-W", file, f"B={BUILD}", f"OPT={reach.OPTIONS}", str(made)], capture_output=True, text=True, check=True)
         (line,) = [line for line in said.stdout.splitlines() if f"-o {made} " in line]
         commands.append((made, [word for word in shlex.split(line) if word not in ("-MMD", "-MP")]))
     return commands
