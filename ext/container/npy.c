@@ -169,7 +169,7 @@ static bool npy_scan_integer(npy_reader *r, uint64_t *out){
   }
   if( r->p==first ) return npy_fail(r, "a number was expected");
   if( *first=='0' && r->p-first>1 ) return npy_fail(r, "a number that begins with 0");
-  if( r->p<r->end && *r->p=='L' ) r->p++;
+  if( !r->utf8 && r->p<r->end && *r->p=='L' ) r->p++;   /* Python 2 wrote no version 3.0 */
   return true;
 }
 

@@ -57,6 +57,9 @@ typedef struct npz_reader {
   zt_cbor_out texts;                       /* Attributes and other parts of records */
   zt_cbor_out records;                     /* Each with its shape */
   uint32_t n;                              /* Number of records */
+  uint64_t nUnseen;                        /* Members of other names that could not be looked at, */
+  const char *unseen_rule;                 /* and of the first of them the rule that it breaks, */
+  char *unseen;                            /* and what is wrong; owned */
   zt_cbor_out descr, header;               /* The current member's */
 } npz_reader;
 
@@ -248,6 +251,31 @@ static bool npz_is_array(npz_reader *r, npz_member *m, zt_error *failed){
       || npz_was_array(r, m, failed);
 }
 
+/* A member that is called otherwise may be an array, and is not looked at if it is broken. */
+static void npz_pass_over(npz_reader *r, const npz_member *m, const zt_error *failed){
+  const zt_text name = m->zip.name;
+  if( !failed->rule || r->b->err->rc || r->nUnseen++>0 ) return;
+  r->unseen_rule = failed->rule;
+  r->unseen = zt_utf8_without_nul(name)
+    ? sqlite3_mprintf("member '%.*s': %s", zt_shown(name), name.z, failed->parts.fault)
+    : sqlite3_mprintf("member %u: %s", m->zip.number, failed->parts.fault);
+  if( !r->unseen ) zt_fail_nomem(r->b->err);
+}
+
+/* One note for all members that were passed over. */
+static int npz_note_unseen(npz_reader *r){
+  zt_builder *b = r->b;
+  char *fault;
+  if( r->nUnseen==0 ) return SQLITE_OK;
+  if( r->nUnseen==1 ) return zt_builder_note(b, ZT_NOTE_OF_FILE, r->unseen_rule, r->unseen);
+  fault = sqlite3_mprintf("%s (the first of %llu members that could not be looked at)", r->unseen,
+                          r->nUnseen);
+  if( !fault ) return zt_fail_nomem(b->err);
+  zt_builder_note(b, ZT_NOTE_OF_FILE, r->unseen_rule, fault);
+  sqlite3_free(fault);
+  return b->err->rc;
+}
+
 static int npz_add_member(npz_reader *r, uint32_t i){
   zt_error failed = { .path = r->b->err->path };
   zt_npy_record record = { 0 };
@@ -259,6 +287,7 @@ static int npz_add_member(npz_reader *r, uint32_t i){
   zt_cbor_out_reset(&r->descr);
   npz_begin(r, &m, &failed);
   if( !npz_is_array(r, &m, &failed) ){
+    npz_pass_over(r, &m, &failed);
     zt_error_clear(&failed);
     return r->b->err->rc;
   }
@@ -341,7 +370,8 @@ static int npz_open(zt_builder *b, const zt_head_tail *input){
   zt_cbor_put_items(&r.manifest, (zt_span){ (const uint8_t*)"\xbf", 1 });
   npz_add_members(&r);
   zt_cbor_put_items(&r.manifest, (zt_span){ (const uint8_t*)"\xff", 1 });
-  if( !b->err->rc ) npz_fill(&r);
+  if( !b->err->rc && npz_fill(&r)==SQLITE_OK ) npz_note_unseen(&r);
+  sqlite3_free(r.unseen);
   zt_inflate_free(r.inflate);
   zt_cbor_out_clear(&r.manifest);
   zt_cbor_out_clear(&r.texts);

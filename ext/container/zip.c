@@ -20,7 +20,7 @@
 **   ZP5  an entry whose sizes or offset say so has them in a zip64 extra field
 **   ZP6  local header and data lie before the directory
 **   ZP7  a stored member has equal sizes
-**   ZP8  it is not encrypted
+**   ZP8  it is neither encrypted nor a patch of another file
 **   ZP9  it is in this file, not in another part of a spanned archive
 **   ZP10 the entry's offset is that of a local header with its name
 ** Members without these faults:
@@ -44,6 +44,7 @@
 #define ZIP_LOCAL 30
 #define ZIP_TAIL ((size_t)1 << 10) /* Bytes that are searched first */
 #define ZIP_ENCRYPTED 0x41u        /* Flags of encryption, and of strong encryption */
+#define ZIP_PATCH 0x20u            /* Flag of a difference from another file */
 #define ZIP_WINDOW ((size_t)64 << 10)   /* Bytes that are read at once for close members: */
 #define ZIP_NEAR 16384u                 /* those that begin within this distance */
 #define ZIP_EXTRA 64               /* Expected bytes of extra fields: writers align data to 64 */
@@ -65,7 +66,8 @@ const zt_rule zt_rules_zip[] = {
   ZT_ERROR("ZP6", "zip-range", "a member lies before the directory (zip)", ZT_SPEC_ZIP("4.4.16")),
   ZT_ERROR("ZP7", "zip-sizes", "a stored member has equal stored and decoded sizes (zip)",
            ZT_SPEC_ZIP("4.4.8, 4.4.9")),
-  ZT_WARNING("ZP8", "zip-encrypted", "a member is not encrypted (zip)", ZT_SPEC_ZIP("4.4.4")),
+  ZT_WARNING("ZP8", "zip-encrypted", "a member is neither encrypted nor a patch (zip)",
+             ZT_SPEC_ZIP("4.4.4")),
   ZT_WARNING("ZP9", "zip-spanned", "a member lies in this file, not on another disk (zip)",
            ZT_SPEC_ZIP("4.4.11")),
   ZT_ERROR("ZP10", "zip-local-header", "a member has a local header of its name (zip)",
@@ -364,6 +366,7 @@ static void zip_check_member(const zt_zip *z, zt_zip_member *m, unsigned flags, 
     zip_set_fault(m, "ZP7", "it is stored as it is, and has two different sizes");
   }
   if( flags & ZIP_ENCRYPTED ) zip_set_fault(m, "ZP8", "it is encrypted");
+  if( flags & ZIP_PATCH ) zip_set_fault(m, "ZP8", "it is a patch of another file");
 }
 
 void zt_zip_member_at(const zt_zip *z, uint32_t i, zt_zip_member *out){

@@ -51,6 +51,8 @@ def cases():
     yield "escape-surrogate", array("{'descr': '\\ud800'}"), "open_error", *syntax, "byte 27 of the header: an escaped character that is not valid", "half a character"
     wrong = "of the header is not descr, fortran_order or shape"
     yield "escapes-all", array("{'\\\\\\'\\\"\\a\\b\\f\\n\\r\\t\\v\\1\\12\\1234\\x41\\u00e9\\U0001f40d': 1}"), "open_error", "NY5", "npy-keys", f"key '\\'\"\\x07\\x08\\x0c\\n\\r\\t\\x0b\\x01\\nS4A\u00e9\U0001f40d' {wrong}", "a key of all escapes"
+    yield "ok-number-long", array(shaped("(4L,)")), "ok", None, None, None, "a number as Python 2 wrote it"
+    yield "number-long-in-utf8", array(shaped("(4L,)"), version=(3, 0)), "open_error", *syntax, "byte 64 of the header: a comma was expected", "a number of Python 2 in version 3.0"
     yield "escape-in-utf8", array("{'\u00e9\\u00e9': 1}", version=(3, 0)), "open_error", "NY5", "npy-keys", f"key '\u00e9\u00e9' {wrong}", "a character of version 3.0, and its escape"
     for name, text, at, fault, what in (("beyond", "\\U00110000", 31, "an escaped character that is not valid", "U+110000"), ("private", "\\ue000\\udfff", 33, "an escaped character that is not valid", "U+E000, and half a character"),
                                         ("nul", "\\0", 23, "an escaped character that is not valid", "U+0000"), ("8", "\\8", 23, "an escape that is not known", "an escape by a digit that is not octal")):

@@ -112,6 +112,7 @@ def member_cases():
     yield broken("sizes-differ", "ZP7", "zip-sizes", "it is stored as it is, and has two different sizes", "stored, and two sizes", Member("w.npy", size=145))
     yield broken("encrypted", "ZP8", "zip-encrypted", "it is encrypted", "an encrypted member", Member("w.npy", flags=1))
     yield broken("encrypted-strongly", "ZP8", "zip-encrypted", "it is encrypted", "a member that is strongly encrypted", Member("w.npy", flags=64))
+    yield broken("patch", "ZP8", "zip-encrypted", "it is a patch of another file", "a member that is a patch", Member("w.npy", flags=32))
     yield broken("spanned", "ZP9", "zip-spanned", "it is in another part of a spanned archive", "a member on another disk", Member("w.npy", disk=2))
     yield broken("local-renamed", "ZP10", "zip-local-header", "byte 0: no local header of member 'w.npy'", "another name in the local header", Member("w.npy", local=b"v.npy"))
     yield broken("local-none", "ZP10", "zip-local-header", "byte 1: no local header of member 'w.npy'", "no local header where the entry says", Member("w.npy", header=1, stored=100, size=100))
@@ -160,7 +161,11 @@ def odd_cases():
     yield "ok-comment-long", archive(*small(), comment=b"PK" * 32767), "ok", None, None, None, "a comment of 65,534 bytes"
     yield "ok-zip64", archive(*small(), end64=True), "ok", None, None, None, "a zip64 end record"
     yield "ok-others", archive(Member("folder/", b""), Member("readme.txt", b"text"), Member("folder/w", method=DEFLATE), Member("__MACOSX/._w.npy", b"\0\5\26\7\0\2\0\0"),
-                               Member("secret.txt", b"text", flags=1), Member("packed.txt", b"text", BZIP2)), "ok", None, None, None, "members that are no arrays"
+                               Member("packed.txt", b"text", BZIP2)), "ok", None, None, None, "members that are no arrays"
+    secret, lost = Member("secret.txt", b"text", flags=1), Member(b"\xff", b"text", header=2**31)
+    yield "ok-unseen", archive(Member("w.npy"), secret), "ok", "ZP8", "zip-encrypted", "member 'secret.txt': it is encrypted", "an encrypted member of another name"
+    yield "ok-unseen-name", archive(Member("w.npy"), lost), "ok", "ZP6", "zip-range", "member 1: its bytes would lie beyond the archive's directory", "a lost member whose name is in another code"
+    yield "ok-unseen-two", archive(secret, lost, Member("w.npy")), "ok", "ZP8", "zip-encrypted", "member 'secret.txt': it is encrypted (the first of 2 members that could not be looked at)", "two members that cannot be looked at"
     yield "ok-trailing", archive(Member("w.npy", array(data=ONES + b"more"), DEFLATE)), "ok", None, None, None, "bytes behind the data of a member"
     long = array(shaped("(4,)", f"[('{'a' * 3000}', '<f4')]"))
     yield "long-header-stored", archive(Member("w.npy", long), Member("v.npy")), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are records of several fields", "a header of 3 KB", {"object": "w"}
