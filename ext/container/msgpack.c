@@ -79,6 +79,7 @@ typedef struct msgpack_walk {
   zt_cbor_out names;       /* Bytes of their names, not CBOR */
   zt_keys keys;            /* The names */
   zt_renamed repeats;
+  bool marked;             /* A mark that is not the first key was noted */
 } msgpack_walk;
 
 /* --- Leaves --- */
@@ -195,9 +196,11 @@ static bool msgpack_fail_key(msgpack_walk *w, uint64_t at){
   return false;
 }
 
-/* MP10: flax takes such a map as an array, wherever its mark stands. */
+/* MP10: flax takes such a map as an array, wherever its mark stands. The first one is noted. */
 static bool msgpack_note_mark(msgpack_walk *w, uint64_t at){
   char fault[96];
+  if( w->marked ) return true;
+  w->marked = true;
   sqlite3_snprintf(sizeof(fault), fault, "byte %llu: the mark of an array in chunks is not the"
                    " first key of its map", (unsigned long long)at);
   return zt_builder_note(w->scan.b, ZT_NOTE_OF_FILE, "MP10", fault)==SQLITE_OK;
