@@ -1,7 +1,5 @@
 """Opened files are remembered by a connection, and a changed file is always noticed."""
 import os
-import shutil
-import time
 
 import corpus
 import writer
@@ -108,20 +106,6 @@ def test_the_manifest_of_a_file_is_read_once_for_many_calls(trace):
     assert got.out.strip() == "200"
     size = path.stat().st_size
     assert size // 2 < got.bytes_read(str(path)) < 3 * size
-
-
-def test_files_that_a_statement_comes_back_to_are_kept(trace, tmp_path):
-    """Their containers take more memory than those of files that are opened once may, and less than all may."""
-    paths = [tmp_path / f"{n:03}.zt" for n in range(200)]
-    for path in paths:
-        shutil.copy(corpus.HOSTILE / "1.2-ok-2000-objects.zt", path)
-    time.sleep(0.1)    # A file that was written a moment ago may change again within the same tick of the clock
-    listed = ", ".join(f"('{path}')" for path in paths)
-    got = trace(f"""CREATE TABLE files(path); INSERT INTO files VALUES {listed};
-                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5)
-                    SELECT count(*) FROM n CROSS JOIN files CROSS JOIN zt_objects(files.path);""")
-    assert got.out.strip() == str(5 * 200 * 2000)
-    assert 200 <= len([name for name in got.opened if name in set(map(str, paths))]) < 2.5 * 200
 
 
 def test_more_files_can_be_read_than_may_be_open_at_once(shell, save, tmp_path):
