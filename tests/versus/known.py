@@ -7,6 +7,7 @@ NOT_READ = "something of the file that is not read"
 KNOWN = [
     ("safetensors", "only we accept", r"header too small", "a byte 0x80 is an empty map of msgpack, whatever the file is called"),
     ("npy", "only we accept", r"Maximum allowed dimension|array is too big", "a shape without elements that numpy cannot hold"),
+    ("npy", "only we accept", r"Cannot parse header", "white space that Python's grammar takes as an indentation"),
     ("npz", "only we accept", r"File name in directory X and header bX differ", "names of the same bytes, whose flags state two encodings, are the same name"),
     ("npz", "only we accept", r"magic string|EOF: reading magic", "a member without numpy's magic number, and without .npy in both of its names, is no array"),
     ("npz", "only we accept", r"Truncated file header", "a member that is not there, and is not called .npy, is passed over, with a note"),
