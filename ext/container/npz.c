@@ -293,7 +293,6 @@ static int npz_add_member(npz_reader *r, uint32_t i){
   }
   name = m.zip.name;
   if( npz_has_suffix(name) ) name.n -= 4;
-  if( npz_check_name(r, m.zip.name) ) goto end;
   npz_set_encoding(r, &m.zip, &record);
   record.unread = record.codec==ZT_CODEC_UNKNOWN;
   record.offset = m.offset;
@@ -301,6 +300,7 @@ static int npz_add_member(npz_reader *r, uint32_t i){
   if( !record.unsized ) record.length = m.zip.stored;
   if( !failed.rc && !record.unread ) npz_read_header(r, &m, &record.npy, shape, &failed);
   if( failed.rc && npz_set_fault(r, &failed, &record) ) goto end;
+  if( npz_check_name(r, m.zip.name) ) goto end;
   if( !record.unread || record.foreign ) npz_place(&m, &record);
   sqlite3_snprintf(sizeof(digest), digest, "crc32:%08x", m.zip.crc);
   record.digest = npz_put_text(r, digest, sizeof(digest)-1);
