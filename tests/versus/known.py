@@ -43,6 +43,7 @@ KNOWN = [
     ("onnx", "only we accept", r"array is too big|cannot reshape array of size 0 ", "a shape without elements that numpy cannot hold"),
     ("tflite", "only we accept", r"UnicodeDecodeError", NO_TEXT),
     ("tflite", "only we accept", r"unpack_from requires|buffer is smaller|bad number|has no len|is not iterable", NOT_READ),
+    ("tflite", "only we accept", r"IndexError: list index out of range", "a model of tensors without bytes needs no buffer 0"),
     ("tflite", "different", r"^only the library has object .* of no bytes$", "a buffer of no bytes is none"),
     ("tflite", "different", r"bytes of [iu]N", "the bits behind the last element are 0"),
 ]
