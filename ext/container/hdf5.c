@@ -37,6 +37,8 @@
 **   HD15  groups are at most 1024 deep
 **   HD16  metadata do not take more memory and work than the file is worth
 **   HD17  a message that is somewhere else is there (hdf5_shared.c)
+**   HD18  metadata are at their places in this file: not in the image of a cache, which libhdf5
+**         reads in their stead, and not in another file
 **
 ** HD9 to HD14, and HD17, hold for one dataset, which is listed with its fault; or for an attribute,
 ** which is then shown as unreadable and noted, as is one of unknown form (HD4). Any other fault
@@ -56,6 +58,8 @@
 #define HDF5_CHUNKS 32                    /* Half the entries of a node in a B-tree of chunks */
 #define HDF5_SYMBOL_KINDS 2               /* The root's entry is a symbol of one of these kinds */
 #define HDF5_FLAGS 7u                     /* All flags of a superblock: who writes the file */
+#define HDF5_SWMR 4u                      /* One writes it, and others may read it */
+enum { HDF5_DRIVER = 20, HDF5_CACHE_IMAGE = 24 };   /* Messages of the superblock's extension */
 #define HDF5_SPARE ((uint64_t)1 << 20)    /* Kept bytes beyond HDF5_TIMES the file's */
 #define HDF5_TIMES 32
 #define HDF5_WORK ((uint64_t)64 << 20)    /* Bytes of metadata read beyond HDF5_TIMES the file's */
@@ -101,6 +105,9 @@ static const zt_rule hdf5_rules[] = {
            " and again (HDF5)", ZT_SPEC_OURS),
   ZT_ERROR("HD17", "hdf5-shared", "a message that is somewhere else is there (HDF5)",
            HDF5_SPEC("IV.A.2.p")),
+  ZT_UNSUPPORTED("HD18", "hdf5-elsewhere",
+                 "metadata are at their places in the file: not in a cache's image, nor in another"
+                 " file (HDF5)", HDF5_SPEC("II.B")),
   ZT_RULES_END
 };
 
@@ -121,7 +128,8 @@ static int hdf5_locate(zt_source *source, uint64_t *at, zt_error *err){
 }
 
 typedef struct hdf5_super {
-  uint64_t base, end;
+  uint64_t base, end, driver;
+  bool growing;                      /* Read while it is written: its end is that of the file */
 } hdf5_super;
 
 /* Set the sizes of addresses and lengths. */
@@ -144,7 +152,7 @@ static bool hdf5_read_old(zt_hdf5 *h, zt_hdf5_in *in, hdf5_super *out){
   const unsigned symbols = (unsigned)zt_hdf5_take(in, 2), children = (unsigned)zt_hdf5_take(in, 2);
   const uint64_t flags = zt_hdf5_take(in, 4);
   const unsigned chunks = h->version==0 ? HDF5_CHUNKS : (unsigned)zt_hdf5_take(in, 2);
-  uint64_t free, driver;
+  uint64_t free;
   if( h->version==1 ) zt_hdf5_skip(in, 2);
   h->symbols = 2*symbols;
   h->children = 2*children;
@@ -152,12 +160,12 @@ static bool hdf5_read_old(zt_hdf5 *h, zt_hdf5_in *in, hdf5_super *out){
   out->base = zt_hdf5_take_address(in);
   free = zt_hdf5_take_address(in);
   out->end = zt_hdf5_take_address(in);
-  driver = zt_hdf5_take_address(in);
+  out->driver = zt_hdf5_take_address(in);
   zt_hdf5_skip(in, h->length_size);   /* The root's name */
   h->root = zt_hdf5_take_address(in);
   return zt_hdf5_take(in, 4)<=HDF5_SYMBOL_KINDS && symbols && children && chunks
       && flags<=HDF5_FLAGS && free==ZT_HDF5_NONE
-      && (driver==ZT_HDF5_NONE || (driver>0 && driver<h->size));
+      && (out->driver==ZT_HDF5_NONE || (out->driver>0 && out->driver<h->size));
 }
 
 static bool hdf5_read_new(zt_hdf5 *h, zt_hdf5_in *in, hdf5_super *out){
@@ -166,6 +174,7 @@ static bool hdf5_read_new(zt_hdf5 *h, zt_hdf5_in *in, hdf5_super *out){
   h->extension = zt_hdf5_take_address(in);
   out->end = zt_hdf5_take_address(in);
   h->root = zt_hdf5_take_address(in);
+  out->growing = (flags & HDF5_SWMR)!=0;
   return flags<=HDF5_FLAGS;
 }
 
@@ -178,14 +187,43 @@ static int hdf5_set_end(zt_hdf5 *h, const hdf5_super *s){
     return zt_break(h->err, "HD1", "it ends after %llu of %llu bytes: it is cut short",
                     (unsigned long long)h->size, (unsigned long long)(s->end-s->base));
   }
-  h->size = s->end-s->base;
+  if( !s->growing ) h->size = s->end-s->base;
   return SQLITE_OK;
 }
 
-static int hdf5_read_superblock(zt_hdf5 *h){
+/* HD18. A driver that spreads a file over several writes its name into the first. One that is
+** whole is read. */
+static int hdf5_check_driver(zt_hdf5 *h, const hdf5_super *s, const uint8_t name[8]){
+  const bool multi = memcmp(name, "NCSAmult", 8)==0;
+  const bool family = memcmp(name, "NCSAfami", 8)==0 && s->end>s->base && s->end-s->base>h->size;
+  if( !multi && !family ) return SQLITE_OK;
+  return zt_break(h->err, "HD18", "it is one of several files, which the %s driver has written",
+                  multi ? "multi" : "family");
+}
+
+/* HD18. The superblock says of old files, and its extension of others, who wrote them. */
+static int hdf5_check_writer(zt_hdf5 *h, const hdf5_super *s, zt_hdf5_header *room){
+  uint8_t old[16];   /* Version, size, and the name */
+  const zt_hdf5_message *m;
+  zt_span driver;
+  if( s->driver!=ZT_HDF5_NONE && zt_claim(h->size, s->driver, sizeof(old))
+   && (zt_hdf5_copy(h, s->driver, old, sizeof(old)) || hdf5_check_driver(h, s, old+8)) ){
+    return h->err->rc;
+  }
+  if( h->extension==ZT_HDF5_NONE ) return SQLITE_OK;
+  if( zt_hdf5_header_read(h, h->extension, room) ) return h->err->rc;
+  if( zt_hdf5_find(room, HDF5_CACHE_IMAGE) ){
+    return zt_break(h->err, "HD18", "its metadata are in the image of a cache, which is not read");
+  }
+  m = zt_hdf5_find(room, HDF5_DRIVER);
+  if( !m ) return SQLITE_OK;
+  driver = zt_hdf5_data(room, m);   /* Version, and the name */
+  return driver.n<9 ? SQLITE_OK : hdf5_check_driver(h, s, driver.p+1);
+}
+
+static int hdf5_read_superblock(zt_hdf5 *h, hdf5_super *out){
   uint8_t bytes[96] = { 0 };
   const size_t n = h->size<sizeof(bytes) ? (size_t)h->size : sizeof(bytes);
-  hdf5_super super = { 0, 0 };
   zt_hdf5_in in;
   bool old, known;
   if( zt_hdf5_copy(h, 0, bytes, n) ) return h->err->rc;
@@ -198,13 +236,13 @@ static int hdf5_read_superblock(zt_hdf5 *h){
   if( hdf5_set_sizes(h, bytes[old ? 13 : 9], bytes[old ? 14 : 10]) ) return h->err->rc;
   in = zt_hdf5_in_of(h, (zt_span){ bytes, n });
   zt_hdf5_skip(&in, old ? 16 : 11);   /* Versions of parts, sizes */
-  known = old ? !bytes[9] && !bytes[10] && !bytes[12] && hdf5_read_old(h, &in, &super)
-        : hdf5_read_new(h, &in, &super);
+  known = old ? !bytes[9] && !bytes[10] && !bytes[12] && hdf5_read_old(h, &in, out)
+        : hdf5_read_new(h, &in, out);
   if( !old ) zt_hdf5_skip(&in, 4);
   if( in.cut ) return zt_break(h->err, "HD1", "a superblock that is cut short");
   if( !known ) return zt_break(h->err, "HD1", "a superblock of unknown form");
   if( !old && zt_hdf5_check_sum(h, bytes, (size_t)(in.p-bytes), 0) ) return h->err->rc;
-  return hdf5_set_end(h, &super);
+  return SQLITE_OK;
 }
 
 /* --- Groups --- */
@@ -358,6 +396,7 @@ static int hdf5_open(zt_builder *b, const zt_head_tail *input){
     .b = b, .err = b->err, .manifest = { .err = b->err }, .extension = ZT_HDF5_NONE
   };
   hdf5_walk w = { .h = &h, .attributes = { .err = b->err } };
+  hdf5_super super = { .driver = ZT_HDF5_NONE };
   const uint32_t empty = 0;
   uint32_t at;
   if( hdf5_locate(input->source, &h.base, b->err) ) return b->err->rc;
@@ -369,7 +408,9 @@ static int hdf5_open(zt_builder *b, const zt_head_tail *input){
   c->rules = ZT_RULE_ANY_ALIGNMENT;
   /* Position 0 means none */
   if( zt_builder_keep(b, &empty, sizeof(empty), &at)==SQLITE_OK
-   && hdf5_read_superblock(&h)==SQLITE_OK && hdf5_walk_all(&w)==SQLITE_OK ){
+   && hdf5_read_superblock(&h, &super)==SQLITE_OK
+   && hdf5_check_writer(&h, &super, &w.header)==SQLITE_OK && hdf5_set_end(&h, &super)==SQLITE_OK
+   && hdf5_walk_all(&w)==SQLITE_OK ){
     hdf5_keep(&w);
   }
   if( !b->err->rc ) c->version = (zt_text){ versions[h.version], 1 };

@@ -32,7 +32,7 @@ static int index_fail(zt_hdf5 *h, const char *fault, uint64_t address){
 /* --- Places --- */
 
 /* Add the place of the chunk at these coordinates in the grid. One beyond the array is ignored: the
-** array may have been larger. */
+** array may have been larger. libhdf5 leaves the place of a lone chunk whose bytes were freed. */
 static int index_add(index_reader *r, const uint64_t *at, uint64_t address, uint64_t size,
                       uint32_t skipped){
   zt_hdf5 *h = r->h;
@@ -40,11 +40,6 @@ static int index_add(index_reader *r, const uint64_t *at, uint64_t address, uint
   zt_chunk place = { .offset = h->base+address, .length = (uint32_t)size, .skipped = skipped };
   zt_chunk *a;
   if( address==ZT_HDF5_NONE ) return SQLITE_OK;
-  if( size>UINT32_MAX ) return index_fail(h, "a chunk of more than 4 GiB", address);
-  if( !zt_claim(h->size, address, size) ){
-    return zt_break(h->err, "HD14", "a chunk of %llu bytes at address %llu goes beyond the end of"
-                    " the file", (unsigned long long)size, (unsigned long long)address);
-  }
   for(uint32_t d=0; d<r->chunks->rank; d++){
     const uint64_t chunk = r->chunks->chunk[d];
     if( at[d]>=r->chunks->grid[d] ) return SQLITE_OK;
@@ -52,6 +47,11 @@ static int index_add(index_reader *r, const uint64_t *at, uint64_t address, uint
     if( r->index->plain_edges && r->chunks->shape[d]-at[d]*chunk<chunk ){
       place.skipped = UINT32_MAX;
     }
+  }
+  if( size>UINT32_MAX ) return index_fail(h, "a chunk of more than 4 GiB", address);
+  if( !zt_claim(h->size, address, size) ){
+    return zt_break(h->err, "HD14", "a chunk of %llu bytes at address %llu goes beyond the end of"
+                    " the file", (unsigned long long)size, (unsigned long long)address);
   }
   a = zt_grow(out->a, &out->room, out->n+1, sizeof(*a), h->err);
   if( !a ) return h->err->rc;

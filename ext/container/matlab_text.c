@@ -89,18 +89,31 @@ static bool matlab_put_units(const uint32_t *units, size_t n, size_t step, zt_cb
   return true;
 }
 
-/* Append the rows of a column-major matrix: one as a text, several as an array. False if they are
-** no text. */
+/* Append the texts of a column-major array, whose characters are along its last dimension: one as a
+** text, several as an array of rows, or as arrays of arrays. False if they are no text. */
 static bool matlab_put_rows(zt_matlab_scan *s, const zt_matlab_head *m, const uint32_t *units,
                             size_t n){
-  const uint64_t rows = m->shaped && m->shape[0]>1 ? m->shape[0] : 1;
+  uint32_t outer = m->shaped && m->rank>1 ? m->rank-1 : 0;
   const size_t begun = s->values.n;
+  uint64_t at[ZT_MAX_RANK] = { 0 }, rows = 1;
   zt_cbor_out text = { .err = s->err };
-  bool ok = rows==1 || m->count==n;   /* Whose divisor is rows */
-  if( rows>1 && ok ) zt_cbor_put_head(&s->values, ZT_CBOR_ARRAY, n ? rows : 0);
+  bool ok;
+  for(uint32_t d=0; d<outer; d++) rows *= m->shape[d];
+  if( rows==0 ) outer = 0, rows = 1;
+  ok = rows==1 || m->count==n;   /* Whose divisor is rows */
+  if( rows>1 && n==0 && ok ) zt_cbor_put_head(&s->values, ZT_CBOR_ARRAY, 0);
   for(uint64_t row=0; ok && !s->err->rc && row<rows && (rows==1 || n); row++){
-    ok = matlab_put_units(units+row, n/(size_t)rows, (size_t)rows, &text);
+    uint64_t first = 0;
+    for(uint32_t d=outer; d-->0; ) first = first*m->shape[d]+at[d];
+    /* An array begins where all that is within it does */
+    for(uint32_t d=0; d<outer && rows>1; d++){
+      bool begins = true;
+      for(uint32_t k=d; k<outer; k++) begins = begins && at[k]==0;
+      if( begins ) zt_cbor_put_head(&s->values, ZT_CBOR_ARRAY, m->shape[d]);
+    }
+    ok = matlab_put_units(units+first, n/(size_t)rows, (size_t)rows, &text);
     if( ok ) zt_cbor_put_text(&s->values, (zt_text){ text.p ? (const char*)text.p : "", text.n });
+    for(uint32_t d=outer; d-->0 && ++at[d]==m->shape[d]; ) at[d] = 0;
   }
   if( !ok ) s->values.n = begun;
   zt_cbor_out_clear(&text);
@@ -135,8 +148,8 @@ bool zt_matlab_add_text(zt_matlab_scan *s, const zt_matlab_head *m){
   matlab_text t = { .sound = false };
   bool ok;
   if( m->end-s->in.at>=8 && !zt_matlab_next(&s->in, m->end, &tag) ) return false;
-  /* A byte becomes up to two of UTF-8, and each row has its own head */
-  if( !zt_matlab_may_keep(s, 5*tag.size) ) return false;
+  /* A byte becomes up to two of UTF-8, and each row has its own heads */
+  if( !zt_matlab_may_keep(s, (4+(uint64_t)m->rank)*tag.size) ) return false;
   ok = matlab_put_text(s, m, &tag, &t);
   sqlite3_free(t.bytes);
   sqlite3_free(t.units);

@@ -14,7 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent / "hostile"
 NONE = (1 << 64) - 1
 SPACE, LINK_INFO, TYPE, FILL, LINK, EXTERNAL, LAYOUT, FILTERS, ATTRIBUTE, CONTINUATION = 1, 2, 3, 5, 6, 7, 8, 11, 12, 16
-SHARED_TABLE, SYMBOLS, ATTRIBUTE_INFO = 15, 17, 21
+SHARED_TABLE, SYMBOLS, DRIVER, ATTRIBUTE_INFO, CACHE_IMAGE = 15, 17, 20, 21, 24
 SHARED = struct.pack("<BBQ", 3, 1, 0)    # A message in the heap of shared messages
 DATA = struct.pack("<4f", 1, 2, 3, 4)
 MASK = 0xffffffff
@@ -155,10 +155,10 @@ class File:
     def plain(self):
         return self.dataset(contiguous(self.put(DATA), 16))
 
-    def end(self, *messages, root=None, sizes=(8, 8), version=3, end=None):
+    def end(self, *messages, root=None, sizes=(8, 8), version=3, flags=0, extension=NONE, end=None):
         """The whole file, whose root has these messages."""
         root = self.put(header(*messages)) if root is None else root
-        head = struct.pack("<8sBBBBQQQQ", b"\x89HDF\r\n\x1a\n", version, *sizes, 0, 0, NONE, end or len(self.bytes), root)
+        head = struct.pack("<8sBBBBQQQQ", b"\x89HDF\r\n\x1a\n", version, *sizes, flags, 0, extension, end or len(self.bytes), root)
         self.bytes[:48] = summed(head)
         return bytes(self.bytes)
 
@@ -168,6 +168,12 @@ def beside(*more, shape=(4,), type=F32, file=None):
     f = file or File()
     w = f.dataset(*more, shape=shape, type=type)
     return f.end(link("b", f.plain()), link("w", w))
+
+
+def extended(message):
+    """A file with this message in the superblock's extension."""
+    f = File()
+    return f.end(link("w", f.plain()), extension=f.put(header(message)))
 
 
 def of_chunks(raw, *more, width=4, size=None, mask=0, chunk=4, shape=(4,), first=0, second=None, end=None):
@@ -234,6 +240,24 @@ def file_cases():
     yield refused("root-past-end", "HD3", "hdf5-address", "12 bytes at address 4096 go beyond the end of the file", "a root behind the end", File().end(root=4096))
     yield refused("link-past-end", "HD3", "hdf5-address", f"12 bytes at address {1 << 40} go beyond the end of the file", "a link behind the end", File().end(link("w", 1 << 40)))
     yield refused("root-nowhere", "HD3", "hdf5-address", f"12 bytes at address {NONE} go beyond the end of the file", "the undefined address as the root's", File().end(root=NONE))
+
+
+def elsewhere_cases():
+    """Files whose metadata libhdf5 reads elsewhere."""
+    unread = "HD18", "hdf5-elsewhere"
+    image = message(CACHE_IMAGE, struct.pack("<BQQ", 0, 48, 16))
+    yield refused("cache-image", *unread, "its metadata are in the image of a cache, which is not read", "an image of libhdf5's cache", extended(image))
+    for name in ("multi", "family"):
+        fault = f"it is one of several files, which the {name} driver has written"
+        id = f"NCSA{name[:4]}".encode()
+        raw = bytearray(extended(message(DRIVER, b"\0" + id + struct.pack("<HQ", 8, 4096))))
+        raw[28:36] = quad(len(raw) + 1)
+        yield refused(f"driver-{name}", *unread, fault, f"the {name} driver in the superblock's extension", summed(bytes(raw[:44])) + bytes(raw[48:]))
+        old = golden("userblock", b"\x89HDF")
+        block, end = struct.pack("<B3xI8s", 0, 8, id), len(old) - 512
+        yield refused(f"driver-{name}-old", *unread, fault, f"the {name} driver, to which the superblock leads", of_userblock(b"\x89HDF", (40, quad(1 << 20)), (48, quad(end))) + block)
+    yield "ok-driver-family", extended(message(DRIVER, b"\0NCSAfami" + struct.pack("<HQ", 8, 4096))), "ok", None, None, None, "a family of one file"
+    yield "ok-driver-cut", extended(message(DRIVER, b"\0NCSA")), "ok", None, None, None, "a driver without a whole name"
 
 
 def old_cases():
@@ -626,9 +650,7 @@ def shared_cases():
         extension = f.put(header(message(SHARED_TABLE, data[:4] if cut else data)))
         id = struct.pack("<BB", 3, 1) + managed(IN_BLOCK, len(F32))
         where = contiguous(f.put(DATA), 16)
-        raw = bytearray(f.end(link("b", f.plain()), link("w", f.put(header(space(4), message(TYPE, id, 2), where)))))
-        raw[20:28] = struct.pack("<Q", extension)
-        return summed(bytes(raw[:44])) + bytes(raw[48:])
+        return f.end(link("b", f.plain()), link("w", f.put(header(space(4), message(TYPE, id, 2), where))), extension=extension)
     yield "ok-shared", file(), "ok", None, None, None, "a datatype in the heap of shared messages", {"object": "w"}
     for name, text, raw in (
             ("form", "a table of shared messages of unknown form", file(n=0)),
@@ -664,6 +686,10 @@ def odd_cases():
     shuffled = bytes(DATA[4 * i + k] for k in range(4) for i in range(4))
     packed = zlib.compress(shuffled)
     yield "ok-filters", of_chunks(packed + fletcher(packed), filters(2, 1, 3, values=(4,))), "ok", None, None, None, "all three filters", more
+    f = File()
+    w = f.plain()
+    yield "ok-swmr", f.end(link("w", w), flags=5, end=100), "ok", None, None, None, "a file that is read while it is written, and states an older end", more
+    yield "ok-chunk-freed", beside(layout_4(1, 1 << 40), shape=(0,)), "ok", None, None, None, "the place of a lone chunk, which a dataset without elements had", {"object": "w"}
     yield "ok-chunk-outside", of_chunks(DATA, second=1 << 40), "ok", None, None, None, "a chunk far outside the dataset", more
     f = File()
     yield "ok-attribute-unreadable", f.end(attribute("a", TEXT, struct.pack("<IQI", 4, 1 << 50, 1)), link("w", f.plain())), "ok", "HD3", "hdf5-address", f"attribute 'a': 16 bytes at address {1 << 50} go beyond the end of the file", "an attribute's text in a heap behind the end", more
@@ -678,6 +704,7 @@ def odd_cases():
 
 def cases():
     yield from file_cases()
+    yield from elsewhere_cases()
     yield from old_cases()
     yield from header_cases()
     yield from dataset_cases()

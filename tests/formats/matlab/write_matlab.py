@@ -409,6 +409,9 @@ def write_golden_edges():
 
     text("long", (1, 3000), U8, b"ab\xe9" * 1000, "ab\u00e9" * 1000)
     text("utf8_of_4", (1, 1), UTF8, "\U0001f40d".encode(), "\U0001f40d")
+    text("pages", (2, 2, 3), UTF8, b"axcyb d   e ", [["ab ", "cde"], ["x  ", "y  "]])
+    text("pages_of_one", (1, 1, 3), UTF8, b"abc", "abc")
+    text("pages_of_rows", (1, 2, 1, 2), UTF8, b"abcd", [[["ac"], ["bd"]]])
     text("letter_behind_half", (1, 2), UTF16, b"\x3d\xd8A\0", {"$bytes": "3dd84100"})
     text("private_behind_half", (1, 2), UTF16, b"\x3d\xd8\0\xe0", {"$bytes": "3dd800e0"})
     text("beyond_unicode", (1, 1), UTF32, b"\0\0\x11\0", {"$bytes": "00001100"})
