@@ -39,6 +39,7 @@
 **   HD17  a message that is somewhere else is there (hdf5_shared.c)
 **   HD18  metadata are at their places in this file: not in the image of a cache, which libhdf5
 **         reads in their stead, and not in another file
+**   HD19  whoever wrote the file has closed it: a warning
 **
 ** HD9 to HD14, and HD17, hold for one dataset, which is listed with its fault; or for an attribute,
 ** which is then shown as unreadable and noted, as is one of unknown form (HD4). Any other fault
@@ -58,7 +59,8 @@
 #define HDF5_CHUNKS 32                    /* Half the entries of a node in a B-tree of chunks */
 #define HDF5_SYMBOL_KINDS 2               /* The root's entry is a symbol of one of these kinds */
 #define HDF5_FLAGS 7u                     /* All flags of a superblock: who writes the file */
-#define HDF5_SWMR 4u                      /* One writes it, and others may read it */
+#define HDF5_WRITTEN 1u                   /* Somebody writes it */
+#define HDF5_SWMR 4u                      /* Others may read it meanwhile */
 enum { HDF5_DRIVER = 20, HDF5_CACHE_IMAGE = 24 };   /* Messages of the superblock's extension */
 #define HDF5_SPARE ((uint64_t)1 << 20)    /* Kept bytes beyond HDF5_TIMES the file's */
 #define HDF5_TIMES 32
@@ -108,6 +110,7 @@ static const zt_rule hdf5_rules[] = {
   ZT_UNSUPPORTED("HD18", "hdf5-elsewhere",
                  "metadata are at their places in the file: not in a cache's image, nor in another"
                  " file (HDF5)", HDF5_SPEC("II.B")),
+  ZT_WARNING("HD19", "hdf5-open", "the file was closed by its writer (HDF5)", HDF5_SPEC("II.A")),
   ZT_RULES_END
 };
 
@@ -129,6 +132,7 @@ static int hdf5_locate(zt_source *source, uint64_t *at, zt_error *err){
 
 typedef struct hdf5_super {
   uint64_t base, end, driver;
+  bool open;                         /* Its writer has not closed it */
   bool growing;                      /* Read while it is written: its end is that of the file */
 } hdf5_super;
 
@@ -174,6 +178,7 @@ static bool hdf5_read_new(zt_hdf5 *h, zt_hdf5_in *in, hdf5_super *out){
   h->extension = zt_hdf5_take_address(in);
   out->end = zt_hdf5_take_address(in);
   h->root = zt_hdf5_take_address(in);
+  out->open = h->version==3 && (flags & (HDF5_WRITTEN|HDF5_SWMR));
   out->growing = (flags & HDF5_SWMR)!=0;
   return flags<=HDF5_FLAGS;
 }
@@ -411,7 +416,10 @@ static int hdf5_open(zt_builder *b, const zt_head_tail *input){
    && hdf5_read_superblock(&h, &super)==SQLITE_OK
    && hdf5_check_writer(&h, &super, &w.header)==SQLITE_OK && hdf5_set_end(&h, &super)==SQLITE_OK
    && hdf5_walk_all(&w)==SQLITE_OK ){
-    hdf5_keep(&w);
+    if( hdf5_keep(&w)==SQLITE_OK && super.open ){
+      zt_builder_note(b, ZT_NOTE_OF_FILE, "HD19", "its writer has not closed it: what was written"
+                      " last may be missing");
+    }
   }
   if( !b->err->rc ) c->version = (zt_text){ versions[h.version], 1 };
   zt_hdf5_clear(&h);

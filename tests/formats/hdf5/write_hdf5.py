@@ -688,7 +688,10 @@ def odd_cases():
     yield "ok-filters", of_chunks(packed + fletcher(packed), filters(2, 1, 3, values=(4,))), "ok", None, None, None, "all three filters", more
     f = File()
     w = f.plain()
-    yield "ok-swmr", f.end(link("w", w), flags=5, end=100), "ok", None, None, None, "a file that is read while it is written, and states an older end", more
+    unclosed = "ok", "HD19", "hdf5-open", "its writer has not closed it: what was written last may be missing"
+    yield "ok-swmr", f.end(link("w", w), flags=5, end=100), *unclosed, "a file that is read while it is written, and states an older end", more
+    f = File()
+    yield "ok-open", f.end(link("w", f.plain()), flags=1), *unclosed, "a file that its writer has not closed", more
     yield "ok-chunk-freed", beside(layout_4(1, 1 << 40), shape=(0,)), "ok", None, None, None, "the place of a lone chunk, which a dataset without elements had", {"object": "w"}
     yield "ok-chunk-outside", of_chunks(DATA, second=1 << 40), "ok", None, None, None, "a chunk far outside the dataset", more
     f = File()
