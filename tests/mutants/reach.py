@@ -37,7 +37,7 @@ def command(build, test):
 def _lines(directory):
     """The lines that one run reached, by source file, from the counters below a directory."""
     here = os.getcwd()
-    counters = [p for p in pathlib.Path(directory).rglob("*.gcda") if "/ext/" in str(p)]
+    counters = [p for p in pathlib.Path(directory).rglob("*.gcda") if "/ext/" in str(p) or "/loaded/" in str(p)]
     for counter in counters:
         notes = pathlib.Path("/", counter.relative_to(directory)).with_suffix(".gcno")
         counter.with_suffix(".gcno").symlink_to(notes)
@@ -74,6 +74,9 @@ def measure():
             raise SystemExit(f"{test} fails before anything is changed")
         tests[test] = {"seconds": time.monotonic() - begun, "reached": _lines(counters)}
         subprocess.run(["rm", "-rf", counters], check=True)
+    for kind in (PROGRAMS, FILES):
+        if not any(tests[test]["reached"] for test in kind):
+            raise SystemExit(f"none of {len(kind)} tests reaches a line, {kind[0]} among them")
     print(f"reach: {len(tests)} tests, {sum(test['seconds'] for test in tests.values()):.0f} s")
     KEPT.write_text(json.dumps({"commit": commit, "tests": tests}))
     return tests
