@@ -62,7 +62,7 @@ int zt_inflate_next(zt_inflate *d, zt_span *in, uint8_t *out, size_t n, size_t *
   /* After a failure, avail_in may be too large */
   if( code<0 || code==ISAL_NEED_DICT || s->avail_in>taken ) return inflate_fail(code, err);
   taken -= s->avail_in;
-  in->p += taken;
+  if( taken ) in->p += taken;   /* It may be NULL */
   in->n -= taken;
   return SQLITE_OK;
 }

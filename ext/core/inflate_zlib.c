@@ -91,7 +91,7 @@ int zt_inflate_next(zt_inflate *d, zt_span *in, uint8_t *out, size_t n, size_t *
   /* Nothing was to be read or to be written: the next call has more */
   if( code!=Z_OK && code!=Z_STREAM_END && code!=Z_BUF_ERROR ) return inflate_fail(s, code, err);
   taken -= s->avail_in;
-  in->p += taken;
+  if( taken ) in->p += taken;   /* It may be NULL */
   in->n -= taken;
   return SQLITE_OK;
 }
