@@ -24,6 +24,7 @@
 **   TB5  the file of data is one of num_shards
 **   TB6  the slices of a partitioned variable have all of its elements once, its type, and the
 **        shapes of their places (tensorflow_partition.c)
+**   TB7  the header is not that of version 1: SavedTensorSlices of saved_tensor_slice.proto
 **
 ** A tensor is listed if its place is wrong (TB4, TB5), its shape is unknown or too large, its type
 ** is not known, or its slices do not make it (TB6). crc32c, masked as in LevelDB, is that of the
@@ -64,6 +65,8 @@ static const zt_rule tensorflow_rules[] = {
            " (TensorFlow)", TENSORFLOW_SPEC("BundleEntryProto")),
   ZT_ERROR("TB6", "tensorflow-slices", "the slices of a variable have its elements, each once"
            " (TensorFlow)", TENSORFLOW_SPEC("BundleEntryProto")),
+  ZT_UNSUPPORTED("TB7", "tensorflow-version", "a checkpoint is of version 2 (TensorFlow)",
+                 "saved_tensor_slice.proto, SavedTensorSlices"),
   ZT_RULES_END
 };
 
@@ -141,12 +144,12 @@ static const char *tensorflow_fault(const zt_tensorflow_state *state,
   return NULL;
 }
 
-/* The name of a file of data, owned. NULL: out of memory. */
+/* The name of a file of data, owned. NULL: out of memory. X is empty in a directory's `.index`. */
 static char *tensorflow_shard_name(const zt_container *c, int64_t shard){
   const zt_tensorflow_state *state = c->state;
-  return sqlite3_mprintf("%.*s.data-%05lld-of-%05lld", (int)c->stem.n,
-                         (const char*)c->kept.p+c->stem.at, (sqlite3_int64)shard,
-                         (sqlite3_int64)state->shards);
+  const zt_text stem = { (const char*)c->kept.p+c->stem.at, c->stem.n };
+  return sqlite3_mprintf("%.*s.data-%05lld-of-%05lld", zt_text_is(stem, ".index") ? 0 : (int)stem.n,
+                         stem.z, (sqlite3_int64)shard, (sqlite3_int64)state->shards);
 }
 
 /* The index of a file of data among the shards, which is added if need be. */
@@ -247,6 +250,10 @@ static bool tensorflow_read_header(tensorflow_scan *s, zt_span value){
   zt_wire_field f, v;
   zt_protobuf_open_bytes(value, s->b->interrupt, &in, s->err);
   while( zt_protobuf_next(&in, &all, &f) ){
+    if( f.number==1 && f.type==ZT_WIRE_BYTES ){   /* SavedTensorSlices.meta */
+      zt_break(s->err, "TB7", "it is a checkpoint of version 1, which is not read");
+      break;
+    }
     if( f.number==1 && f.type==ZT_WIRE_VARINT ) state->shards = (int32_t)(uint32_t)f.value;
     if( f.number==2 && f.type==ZT_WIRE_VARINT ) state->endianness = (int32_t)(uint32_t)f.value;
     if( f.number!=3 || f.type!=ZT_WIRE_BYTES ) continue;

@@ -3,6 +3,7 @@ import bz2
 import io
 import lzma
 import pickle
+import shutil
 import struct
 import zipfile
 
@@ -116,3 +117,14 @@ def test_a_table_of_leveldb_that_is_no_checkpoint_is_unknown(db):
 
 def test_sound_files_have_no_kind(db):
     assert kinds(db, writer.sample()) == [("ztensor", 2, None, None)]
+
+
+def test_a_checkpoint_whose_prefix_is_a_directory_finds_its_data(db, tmp_path):
+    """Keras' save_weights('weights/') gives a file that is called .index."""
+    golden = corpus.FORMATS / "tensorflow" / "golden"
+    for end in ("index", "data-00000-of-00001"):
+        shutil.copy(golden / f"checkpoint.{end}", tmp_path / f".{end}")
+    listed = "SELECT object, shard, hash FROM zt_components(?)"
+    found, named = (rows(db, listed, path) for path in (str(tmp_path / ".index"), str(golden / "checkpoint.index")))
+    assert [row[::2] for row in found] == [row[::2] for row in named] and found
+    assert {row[1] for row in found} == {".data-00000-of-00001"}

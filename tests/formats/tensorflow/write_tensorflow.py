@@ -170,6 +170,8 @@ def cases():
     yield "no-header", table([(b"w", values()[2])]), *no_header, "no entry with the empty key"
     yield "no-entry", table([]), *no_header, "a table without an entry"
     yield "of-another-program", table([(b"key", b"value")]), *no_header, "a table of LevelDB that is no checkpoint"
+    meta = tables.message(1, tables.message(1, tables.message(1, b"w") + tables.message(2, tables.shape_of([4])) + tables.number(3, F32)))
+    yield "version-1", table([(b"", meta), (tables.slice_key("w", [None]), tables.message(2, b""))]), "open_error", *("TB7", "tensorflow-version", "it is a checkpoint of version 1, which is not read"), "a checkpoint of version 1"
     yield "header-cut", index(head=b"\x1a\x7f"), "open_error", *("PB3", "protobuf-length", "byte 1: a field goes beyond the message that it is in"), "a header whose version goes beyond it"
     yield "name-utf8", index(names=[b"", b"b", b"\xff"]), "open_error", *("TB2", "tensorflow-name", "a name is not UTF-8, or has U+0000 in it"), "a name that is not UTF-8"
     yield "name-nul", index(names=[b"", b"b", b"w\0"]), "open_error", *("TB2", "tensorflow-name", "a name is not UTF-8, or has U+0000 in it"), "U+0000 in a name"
