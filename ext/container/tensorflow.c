@@ -25,6 +25,7 @@
 **   TB6  the slices of a partitioned variable have all of its elements once, its type, and the
 **        shapes of their places (tensorflow_partition.c)
 **   TB7  the header is not that of version 1: SavedTensorSlices of saved_tensor_slice.proto
+**   TB8  each slice is one of a variable: a warning
 **
 ** A tensor is listed if its place is wrong (TB4, TB5), its shape is unknown or too large, its type
 ** is not known, or its slices do not make it (TB6). crc32c, masked as in LevelDB, is that of the
@@ -67,6 +68,8 @@ static const zt_rule tensorflow_rules[] = {
            " (TensorFlow)", TENSORFLOW_SPEC("BundleEntryProto")),
   ZT_UNSUPPORTED("TB7", "tensorflow-version", "a checkpoint is of version 2 (TensorFlow)",
                  "saved_tensor_slice.proto, SavedTensorSlices"),
+  ZT_WARNING("TB8", "tensorflow-slice", "each slice is one of a variable (TensorFlow)",
+             TENSORFLOW_SPEC("BundleEntryProto")),
   ZT_RULES_END
 };
 
@@ -311,6 +314,16 @@ static bool tensorflow_add_shards(tensorflow_scan *s){
   return true;
 }
 
+/* TB8. A variable whose slices are not sound may have more of them than were looked at. */
+static bool tensorflow_note_slices(tensorflow_scan *s){
+  const zt_tensorflow_slices *slices = &s->slices;
+  char fault[64];
+  if( slices->faulty || slices->found>=slices->keys.n ) return true;
+  sqlite3_snprintf(sizeof(fault), fault, "%llu of its slices are of no variable",
+                   slices->keys.n-slices->found);
+  return zt_builder_note(s->b, ZT_NOTE_OF_FILE, "TB8", fault)==SQLITE_OK;
+}
+
 static bool tensorflow_scan_table(tensorflow_scan *s, zt_leveldb *table){
   zt_span key = { NULL, 0 }, value;
   if( !zt_leveldb_next(table, &key, &value) || key.n ){
@@ -320,7 +333,7 @@ static bool tensorflow_scan_table(tensorflow_scan *s, zt_leveldb *table){
   if( !tensorflow_read_header(s, value) ) return false;
   zt_builder_reserve_kept(s->b, 2*s->b->container->file_size);   /* Keys share bytes there */
   while( zt_leveldb_next(table, &key, &value) ) if( !tensorflow_add(s, key, value) ) return false;
-  return !s->err->rc && tensorflow_add_shards(s);
+  return !s->err->rc && tensorflow_add_shards(s) && tensorflow_note_slices(s);
 }
 
 /* Keep X, the name of the index without its extension. */

@@ -76,6 +76,8 @@ typedef struct zt_tensorflow_slices {
   zt_u32_array keys;       /* Positions of their items, which ascend as their keys */
   uint8_t *p;              /* Records; owned */
   size_t n, room;
+  uint64_t found;          /* Slices of sound variables */
+  bool faulty;             /* Some variable's are not sound */
 } zt_tensorflow_slices;
 
 /* Append records of the slices of a variable, none if *fault is set. */

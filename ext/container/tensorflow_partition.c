@@ -369,6 +369,8 @@ int zt_tensorflow_slices_add(zt_tensorflow_slices *s, zt_builder *b, zt_span nam
   zt_protobuf_close(&in);
   if( !o.fault && !b->err->rc ) partition_check_cover(&o);
   if( o.fault ) s->n = o.records;
+  else s->found += o.n;
+  s->faulty = s->faulty || o.fault;
   *fault = o.fault;
   return b->err->rc;
 }

@@ -236,6 +236,7 @@ def cases():
             ("sliced-slice", sliced(*whole, part=entry(F32, [2], 0, 0, slices=[((0, 2),)])), "a slice has another type, or another shape than its place", "slices with slices"),
             ("cells", sliced(*diagonal, stored=diagonal, of=(102,) * 3), "its slices cut it into more than 2^20 cells", "102 slices along a diagonal")):
         yield f"slices-{name}", raw, *(broken, "TB6", "tensorflow-slices", text), what, {"object": "w", "external": False, "data": None}
+    yield "ok-slices-of-none", sliced((0, 2), (2, 2), w=entry(F32, [4], 0, 16)), "ok", *("TB8", "tensorflow-slice", "2 of its slices are of no variable"), "slices whose variable has none"
     yield "slices-size", sliced(*whole, part=entry(F32, [2], 0, 4)), *(broken, "D1", "length", "2 elements of f32 are 8 bytes, and it has 4"), "slices of 4 bytes in place of 8", {"object": "w", "component": "0,2"}
     yield "slices-cut", table([(b"", header()), (tables.slice_key("w", [(0, 4)]), b"\x08" + b"\xff" * 10 + b"\1"), (b"w", entry(F32, [4], 0, 0, slices=[((0, 4),)]))]), "open_error", *("PB1", "protobuf-varint", "byte 1: a varint of more than 64 bits"), "the entry of a slice has a number of more than 64 bits"
     yield "slices-of-no-rank", sliced(((0, 1),), stored=(), w=tables.number(1, F32) + tables.message(2, tables.number(3, 1)) + tables.message(7, b"")), *(broken, "L1", "unknown-format", unknown), "a slice of an unknown rank", \
