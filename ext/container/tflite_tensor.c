@@ -19,6 +19,7 @@ enum {
   TFLITE_QUANTIZATION_ZERO_POINT = 3, TFLITE_QUANTIZATION_KIND = 4,
   TFLITE_QUANTIZATION_DIMENSION = 6
 };
+enum { TFLITE_BLOCKS = 2, TFLITE_SEVERAL_AXES = 3 };   /* Kinds of details */
 enum { TFLITE_BUFFER_DATA = 0, TFLITE_BUFFER_OFFSET = 1, TFLITE_BUFFER_SIZE = 2 };
 enum {
   TFLITE_EXTERNAL_ID = 0, TFLITE_EXTERNAL_GROUP = 1, TFLITE_EXTERNAL_OFFSET = 2,
@@ -349,18 +350,22 @@ static void tflite_read_quantization(zt_tflite_scan *s, const zt_flatbuffer_tabl
   q->kind = (unsigned)zt_flatbuffer_get(in, &q->table, TFLITE_QUANTIZATION_KIND, 1);
 }
 
-/* Append the kind of quantization, and for blocks the numbers of the tensors with their scales. */
+/* Append the kind of quantization, and for blocks the numbers of the tensors with their scales, and
+** the axes if there are several. */
 static void tflite_put_details(zt_tflite_scan *s, const tflite_quantization *q){
   static const char *const kinds[] = {
     NULL, "CustomQuantization", "BlockwiseQuantization", "MultiAxisQuantization"
   };
   static const char *const fields[] = { "scales", "zero_points", "block_size" };
   zt_flatbuffer_table details;
-  const bool blocks = q->kind==2
+  zt_flatbuffer_vector axes = { 0, 0 };
+  const bool several = q->kind==TFLITE_SEVERAL_AXES;
+  const bool blocks = (q->kind==TFLITE_BLOCKS || several)
     && zt_flatbuffer_child(&s->in, &q->table, TFLITE_QUANTIZATION_KIND+1, &details);
   if( q->kind==0 ) return;
   tflite_tensor_key(s, "quantization_details");
-  zt_cbor_put_head(&s->items, ZT_CBOR_MAP, blocks ? 4 : 1);
+  if( blocks && several ) zt_flatbuffer_elements(&s->in, &details, 3, 4, &axes);
+  zt_cbor_put_head(&s->items, ZT_CBOR_MAP, (blocks ? 4u : 1u)+(axes.n>0));
   if( q->kind>=sizeof(kinds)/sizeof(*kinds) ){
     tflite_put_number(s, "kind", q->kind);
   }else{
@@ -371,6 +376,7 @@ static void tflite_put_details(zt_tflite_scan *s, const tflite_quantization *q){
     tflite_tensor_key(s, fields[i]);
     zt_cbor_put_int(&s->items, (int32_t)(uint32_t)zt_flatbuffer_get(&s->in, &details, i, 4));
   }
+  if( axes.n ) tflite_put_vector(s, "quantized_dimensions", axes, TFLITE_I32);
 }
 
 static void tflite_put_quantization(zt_tflite_scan *s, const tflite_quantization *q){

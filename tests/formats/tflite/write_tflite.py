@@ -191,14 +191,16 @@ def facts(tensor, buffer, tensor_type, subgraph=0, **more):
 
 def hand_blocks():
     """Types and quantization of later schemas."""
-    raw = [bytes([0xE4, 0x01]), bytes([0x21, 0x43, 0x05]), bytes([0x38, 0xB8, 0x40]), bytes([0x3C, 0xBC, 0x42]), bytes([0x11, 0x22]), bytes([0x33, 0x44]), bytes([0x55, 0x66])]
+    raw = [bytes([0xE4, 0x01]), bytes([0x21, 0x43, 0x05]), bytes([0x38, 0xB8, 0x40]), bytes([0x3C, 0xBC, 0x42]), bytes([0x11, 0x22]), bytes([0x33, 0x44]), bytes([0x55, 0x66]), bytes([0x77, 0x08])]
     blocks = Table({4: Number("B", 2), 5: Table({0: Number("i", 5), 1: Number("i", -1), 2: Number("i", 32)})})
+    axes = Table({4: Number("B", 3), 5: Table({0: Number("i", 3), 1: Number("i", 4), 2: Number("i", 2), 3: Vector("i", [0, 1])})})
     given = [("int2", [5], INT2, 1, ()), ("uint4", [5], UINT4, 2, ()), ("e4m3", [3], FLOAT8_E4M3FN, 3, ()), ("e5m2", [3], FLOAT8_E5M2, 4, ()),
-             ("blocks", [2], INT8, 5, {4: blocks}), ("custom", [2], INT8, 6, {4: Table({4: Number("B", 1)})}), ("future", [2], INT8, 7, {4: Table({4: Number("B", 9)})})]
+             ("blocks", [2], INT8, 5, {4: blocks}), ("custom", [2], INT8, 6, {4: Table({4: Number("B", 1)})}), ("future", [2], INT8, 7, {4: Table({4: Number("B", 9)})}), ("axes", [1, 2], INT8, 8, {4: axes})]
     made = file(model([subgraph(*(tensor(*one) for one in given), operators=2)], [data(one) for one in raw], {3: text("blocks")}))
-    types = [("INT2", "u8", "i2"), ("UINT4", "u8", "u4"), ("FLOAT8_E4M3FN", "u8", "f8_e4m3fn"), ("FLOAT8_E5M2", "u8", "f8_e5m2"), *[("INT8", "i8", None)] * 3]
+    types = [("INT2", "u8", "i2"), ("UINT4", "u8", "u4"), ("FLOAT8_E4M3FN", "u8", "f8_e4m3fn"), ("FLOAT8_E5M2", "u8", "f8_e5m2"), *[("INT8", "i8", None)] * 4]
     details = [{}] * 4 + [{"quantization_details": it} for it in (
-        {"kind": "BlockwiseQuantization", "scales": 5, "zero_points": -1, "block_size": 32}, {"kind": "CustomQuantization"}, {"kind": 9})]
+        {"kind": "BlockwiseQuantization", "scales": 5, "zero_points": -1, "block_size": 32}, {"kind": "CustomQuantization"}, {"kind": 9},
+        {"kind": "MultiAxisQuantization", "scales": 3, "zero_points": 4, "block_size": 2, "quantized_dimensions": [0, 1]})]
     objects = [described(one[0], dtype, one[1], facts(i, i + 1, name, **more), stored, type)
                for i, (one, (name, dtype, type), stored, more) in enumerate(zip(given, types, raw, details))]
     return made, {"subgraphs": 1, "operators": 2, "description": "blocks"}, objects, "types and quantization of later schemas; operators"
