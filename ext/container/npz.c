@@ -17,6 +17,7 @@
 **   NZ4  headers take at most NPZ_SPARE bytes and NPZ_TIMES the archive's size. The fixed part of
 **        each array's record does not count: its entry in the directory bounds it
 **   NZ5  a member that is called NAME.npy is an array
+**   NZ6  an array ends its member: a warning
 **
 ** A fault of one member is its own: the member is listed with its known fields, and hides no other.
 ** If its encoding is unknown, only the name is known. The driver of PyTorch takes its archives
@@ -45,6 +46,7 @@ static const zt_rule npz_rules[] = {
            ZT_SPEC_OURS),
   ZT_WARNING("NZ5", "npz-array", "a member that is called NAME.npy is an array (npz)",
              ZT_SPEC_SENSE),
+  ZT_WARNING("NZ6", "npz-behind", "an array ends its member (npz)", ZT_SPEC_SENSE),
   ZT_RULES_END
 };
 
@@ -262,6 +264,16 @@ static void npz_pass_over(npz_reader *r, const npz_member *m, const zt_error *fa
   if( !r->unseen ) zt_fail_nomem(r->b->err);
 }
 
+/* NZ6: as a gap in a npy file. */
+static int npz_note_behind(npz_reader *r, zt_text name, uint64_t n){
+  char *fault = sqlite3_mprintf("member '%.*s': %llu bytes follow behind its array", zt_shown(name),
+                                name.z, n);
+  if( !fault ) return zt_fail_nomem(r->b->err);
+  zt_builder_note(r->b, ZT_NOTE_OF_FILE, "NZ6", fault);
+  sqlite3_free(fault);
+  return r->b->err->rc;
+}
+
 /* One note for all members that were passed over. */
 static int npz_note_unseen(npz_reader *r){
   zt_builder *b = r->b;
@@ -302,6 +314,7 @@ static int npz_add_member(npz_reader *r, uint32_t i){
   if( failed.rc && npz_set_fault(r, &failed, &record) ) goto end;
   if( npz_check_name(r, m.zip.name) ) goto end;
   if( !record.unread || record.foreign ) npz_place(&m, &record);
+  if( !record.unread && record.behind && npz_note_behind(r, name, record.behind) ) goto end;
   sqlite3_snprintf(sizeof(digest), digest, "crc32:%08x", m.zip.crc);
   record.digest = npz_put_text(r, digest, sizeof(digest)-1);
   npz_put(r, name, &record, shape);

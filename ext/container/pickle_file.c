@@ -29,6 +29,8 @@ static const zt_rule file_rules[] = {
                  " 64 times the file's bytes", ZT_SPEC_OURS),
   ZT_ERROR("PF4", "pickle-storage", "a plain pickle has no tensors in storages of PyTorch",
            ZT_SPEC_TORCH),
+  ZT_WARNING("PF5", "pickle-behind", "a pickle ends its compressed stream", ZT_SPEC_SENSE),
+  ZT_WARNING("PF6", "pickle-tensor", "a plain pickle has no tensors of PyTorch", ZT_SPEC_TORCH),
   ZT_RULES_END
 };
 

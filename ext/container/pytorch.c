@@ -47,6 +47,10 @@ static const zt_rule pytorch_rules[] = {
   ZT_ERROR("PT18", "torch-cut", "a storage ends within the file (PyTorch before 1.6)",
            ZT_SPEC_TORCH),
   ZT_ERROR("PT19", "torch-class", "a storage is of one class (PyTorch before 1.6)", ZT_SPEC_TORCH),
+  ZT_WARNING("PT22", "torch-behind", "the last storage ends the file (PyTorch before 1.6)",
+             ZT_SPEC_TORCH),
+  ZT_WARNING("PT23", "torch-beside",
+             "an archive of PyTorch has no other tensor files (PyTorch)", ZT_SPEC_OURS),
   ZT_RULES_END
 };
 

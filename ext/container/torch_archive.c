@@ -12,6 +12,7 @@
 **   PT14 X/byteorder says little or big
 **   PT20 a deflated pickle has the CRC-32 in the directory
 **   PT21 so has any record: a full check reads them. torch can be told to write none
+**   PT23 no member is called as another tensor file is: a warning
 **
 ** Storages may be shared. A record's local header is read once.
 */
@@ -293,6 +294,39 @@ static const zt_torch_kinds archive_kind = {
   .read = archive_read, .find = archive_find_storage, .close = archive_close
 };
 
+/* True for a tensor file, by its name, that is none of PyTorch's own records. */
+static bool archive_is_other(const torch_archive *a, zt_text name, char z[ARCHIVE_NAME_MAX]){
+  const zt_text own = a->file.archive;
+  const bool within = name.n>own.n && memcmp(name.z, own.z, own.n)==0 && name.z[own.n]=='/';
+  const zt_text pickle = ZT_TEXT(".pkl");   /* constants.pkl, bytecode.pkl ... */
+  if( name.n==0 || name.n>=ARCHIVE_NAME_MAX || zt_has_nul(name.z, name.n) ) return false;
+  if( within && name.n>=pickle.n && memcmp(name.z+name.n-pickle.n, pickle.z, pickle.n)==0 ){
+    return false;
+  }
+  memcpy(z, name.z, name.n);
+  z[name.n] = '\0';
+  return zt_container_files(zt_path_name(z));
+}
+
+/* PT23 */
+static int archive_note_others(torch_archive *a){
+  zt_builder *b = a->file.b;
+  const uint32_t n = zt_zip_members(a->zip);
+  char name[ARCHIVE_NAME_MAX], *fault;
+  for(uint32_t i=0; i<n; i++){
+    zt_zip_member m;
+    zt_zip_member_at(a->zip, i, &m);
+    if( !archive_is_other(a, m.name, name) ) continue;
+    fault = sqlite3_mprintf("member '%.*s' is not read beside the model's pickle",
+                            zt_shown(m.name), m.name.z);
+    if( fault ) zt_builder_note(b, ZT_NOTE_OF_FILE, "PT23", fault);
+    else zt_fail_nomem(b->err);
+    sqlite3_free(fault);
+    break;
+  }
+  return b->err->rc;
+}
+
 /* PT2 */
 static int archive_open(torch_archive *a, const zt_head_tail *input){
   zt_builder *b = a->file.b;
@@ -311,7 +345,8 @@ static int archive_open(torch_archive *a, const zt_head_tail *input){
   a->places = sqlite3_malloc64(places);
   if( !a->places ) return zt_fail_nomem(b->err);
   memset(a->places, 0, (size_t)places);
-  if( archive_read_text(a, ZT_TEXT("version"), a->version, &a->file.version) ) return b->err->rc;
+  if( archive_note_others(a)
+   || archive_read_text(a, ZT_TEXT("version"), a->version, &a->file.version) ) return b->err->rc;
   return archive_read_order(a);
 }
 

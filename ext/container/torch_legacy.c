@@ -17,9 +17,11 @@
 **   PT17 its element width, and those of all storages before it, are known: ids name classes
 **   PT18 its elements end within the file
 **   PT19 all ids of it name one class: torch takes the first
+** A warning:
+**   PT22 the last storage ends the file
 **
-** Pickles have no length, so they are read in pieces up to a STOP. Bytes after the last storage are
-** ignored: torch.load() can be called again for them.
+** Pickles have no length, so they are read in pieces up to a STOP. Bytes after the last storage may
+** be another such file: torch.load() can be called again for them.
 */
 #include "container/torch_storage.h"
 
@@ -270,6 +272,14 @@ static int legacy_place(torch_legacy *l, uint32_t i, uint64_t *at, zt_torch_stor
   return SQLITE_OK;
 }
 
+/* PT22 */
+static int legacy_note_behind(torch_legacy *l, uint64_t end){
+  char fault[80];
+  if( end>=l->size ) return SQLITE_OK;
+  sqlite3_snprintf(sizeof(fault), fault, "%llu bytes follow behind the last storage", l->size-end);
+  return zt_builder_note(l->file.b, ZT_NOTE_OF_FILE, "PT22", fault);
+}
+
 /* After a storage with a fault, no other can be found. */
 static int legacy_place_all(torch_legacy *l){
   zt_torch_storage fault = { 0 };
@@ -281,7 +291,7 @@ static int legacy_place_all(torch_legacy *l){
     l->storages[i].rule = fault.rule;
     l->storages[i].fault = fault.fault;
   }
-  return b->err->rc;
+  return fault.fault || b->err->rc ? b->err->rc : legacy_note_behind(l, at);
 }
 
 static int legacy_read_storages(torch_legacy *l, const zt_pickle *p){

@@ -12,6 +12,7 @@
 **   PF2  padding and elements end within the stream
 **   PF3  beside elements, a stream has at most ZT_PICKLE_MAX bytes; a compressed one at most 8 MiB
 **        and 64 times the file's
+**   PF5  a pickle ends its compressed stream: a warning
 ** Fault of one tensor:
 **   PF4  a plain pickle has no storages
 **
@@ -214,6 +215,16 @@ static void plain_close(zt_torch_file *f){
 
 static const zt_torch_kinds plain_kind = { plain_read, plain_find, plain_close, plain_place };
 
+/* PF5: as a gap where the file is not compressed. */
+static int plain_note_behind(torch_plain *t){
+  const uint64_t end = plain_offset(t, t->at);
+  char fault[80];
+  if( t->input.size<=end ) return SQLITE_OK;
+  sqlite3_snprintf(sizeof(fault), fault, "%llu decoded bytes follow behind the pickle",
+                   t->input.size-end);
+  return zt_builder_note(t->file.b, ZT_NOTE_OF_FILE, "PF5", fault);
+}
+
 /* A compressed file is one stream to its end. */
 static int plain_keep_whole(torch_plain *t){
   zt_builder *b = t->file.b;
@@ -228,7 +239,7 @@ static int plain_keep_whole(torch_plain *t){
   whole->codec = zlib ? ZT_CODEC_ZLIB : ZT_CODEC_GZIP;
   whole->length = zt_source_size(b->source);
   whole->size = t->input.size;
-  return SQLITE_OK;
+  return plain_note_behind(t);
 }
 
 int zt_torch_open_plain(zt_builder *b, const zt_head_tail *input, zt_torch_file **out){

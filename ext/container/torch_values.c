@@ -37,6 +37,7 @@ typedef struct values_reader {
   zt_text prefix;            /* Of its paths */
   uint64_t text;             /* Bytes that were appended, or will be */
   bool measured;             /* PT7 was checked for the whole pickle */
+  bool noted;                /* PF6 was */
   zt_cbor_out values;        /* Each leaf's path and value */
   zt_keys paths;             /* Distinct paths in `values` */
   uint64_t n;                /* Leaves */
@@ -93,8 +94,33 @@ static bool values_put_path(values_reader *r, zt_text path){
   return !duplicate;
 }
 
+/* PF6: a call that makes a tensor, whose storage is not a file's. */
+static bool values_is_tensor(const zt_pickle *p, zt_pickle_node node){
+  zt_pickle_value value;
+  zt_pickle_get(p, node, &value);
+  if( value.kind!=ZT_PICKLE_CALL ) return false;
+  zt_pickle_get(p, value.callee, &value);
+  return value.kind==ZT_PICKLE_GLOBAL && value.module.n>=5 && memcmp(value.module.z, "torch", 5)==0
+      && value.name.n>9 && memcmp(value.name.z, "_rebuild_", 9)==0;
+}
+
+/* The first tensor is noted. */
+static void values_note_tensor(values_reader *r, zt_text path){
+  char *fault;
+  if( r->noted ) return;
+  r->noted = true;
+  fault = sqlite3_mprintf("'%.*s' is a tensor of PyTorch, which is not read in a plain pickle",
+                          zt_shown(path), path.z);
+  if( fault ) zt_builder_note(r->b, ZT_NOTE_OF_FILE, "PF6", fault);
+  else zt_fail_nomem(r->b->err);
+  sqlite3_free(fault);
+}
+
 static void values_put_leaf(values_reader *r, const zt_torch_found *found){
   zt_text path = found->path;
+  if( r->file->plain && values_is_tensor(r->read->pickle, found->node) ){
+    values_note_tensor(r, path);
+  }
   if( !values_put_path(r, path)
    && !zt_renamed_name(&r->leaves, &r->paths, r->values.p, path, &path, r->b->err) ){
     values_put_path(r, path);

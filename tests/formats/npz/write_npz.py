@@ -166,7 +166,7 @@ def odd_cases():
     yield "ok-unseen", archive(Member("w.npy"), secret), "ok", "ZP8", "zip-encrypted", "member 'secret.txt': it is encrypted", "an encrypted member of another name"
     yield "ok-unseen-name", archive(Member("w.npy"), lost), "ok", "ZP6", "zip-range", "member 1: its bytes would lie beyond the archive's directory", "a lost member whose name is in another code"
     yield "ok-unseen-two", archive(secret, lost, Member("w.npy")), "ok", "ZP8", "zip-encrypted", "member 'secret.txt': it is encrypted (the first of 2 members that could not be looked at)", "two members that cannot be looked at"
-    yield "ok-trailing", archive(Member("w.npy", array(data=ONES + b"more"), DEFLATE)), "ok", None, None, None, "bytes behind the data of a member"
+    yield "ok-trailing", archive(Member("w.npy", array(data=ONES + b"more"), DEFLATE)), "ok", "NZ6", "npz-behind", "member 'w': 4 bytes follow behind its array", "bytes behind the data of a member"
     long = array(shaped("(4,)", f"[('{'a' * 3000}', '<f4')]"))
     yield "long-header-stored", archive(Member("w.npy", long), Member("v.npy")), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are records of several fields", "a header of 3 KB", {"object": "w"}
     yield "long-header-deflated", archive(Member("w.npy", long, DEFLATE), Member("v.npy")), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are records of several fields", "a header of 3 KB", {"object": "w"}
