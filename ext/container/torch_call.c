@@ -114,6 +114,8 @@ static void call_set_dtype(zt_text name, zt_torch_view *out){
   const size_t torch = sizeof("torch.")-1;
   out->dtype_name = name;
   out->dtype = zt_dtype_long(name);
+  /* Each element of torch.int4 has a byte, whose other bits no specification defines */
+  if( out->dtype && zt_dtype_is_packed(out->dtype) ) out->dtype = NULL;
   out->quantized.z = NULL;
   for(size_t i=0; i<sizeof(call_quantized)/sizeof(*call_quantized); i++){
     zt_text format = call_quantized[i].format;

@@ -375,7 +375,7 @@ static void object_set_sparse(object_draft *object, const zt_torch_tensor *tenso
   if( !coo && tensor->rank>2 ){
     object->part.reason = "it is a batch of sparse matrices, whose values are not put together";
   }else{
-    object->part.reason = "its indices and values are not as torch lays them out";
+    object->part.reason = "its indices and values do not have the shapes and strides that are read";
   }
 }
 

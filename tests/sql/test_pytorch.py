@@ -206,6 +206,14 @@ def v3(dtype, *more, **options):
                 name("torch", dtype), *more)
 
 
+@pytest.mark.parametrize("dtype", ["uint4", "int4", "uint2", "int2", "uint1"])
+def test_types_of_less_than_a_byte_are_not_known(db, dtype):
+    """torch has each element in a byte of its own."""
+    source = of(v3(dtype, elements=3), storages={"0": b"\1\2\3"})
+    assert rows(db, "SELECT object, shape FROM zt_objects(?)", source) == [("", "[2]")]
+    assert message(db, "SELECT zt_dense(?, '')", source).endswith(f"dtype '{dtype}' is not known")
+
+
 @pytest.mark.parametrize("dtype, ours, type, width", [
     ("uint16", "u16", "u16", 2), ("uint32", "u32", "u32", 4), ("uint64", "u64", "u64", 8), ("float8_e5m2", "u8", "f8_e5m2", 1),
     ("float8_e4m3fnuz", "u8", "f8_e4m3fnuz", 1), ("float32", "f32", "f32", 4)])
@@ -406,7 +414,7 @@ def coo(indices, values, size):
     (((1, 2), (2, 1)), ((2, 2), (2, 1)), (3, 3)), (((2, 2), (1, 2)), ((2,), (1,)), (3, 3))])
 def test_coordinates_that_are_not_put_together_are_listed(db, indices, values, size):
     source = coo(indices, values, size)
-    assert message(db, "SELECT zt_dense(?, 's')", source) == place(source, "s") + "its indices and values are not as torch lays them out"
+    assert message(db, "SELECT zt_dense(?, 's')", source) == place(source, "s") + "its indices and values do not have the shapes and strides that are read"
     assert rows(db, "SELECT format, shape, fingerprint FROM zt_objects(?)", source) == [
         ("torch._rebuild_sparse_tensor", json.dumps(size).replace(" ", ""), None)]
     assert rows(db, "SELECT component FROM zt_components(?)", source) == [("values",), ("indices",)]
@@ -500,7 +508,7 @@ def test_blocks_that_do_not_fill_the_matrix_are_an_error(db, layout, size, shape
 
 @pytest.mark.parametrize("size, shape, why", [
     ((2, 3, 4), (2, 2), "it is a batch of sparse matrices, whose values are not put together"),
-    ((3, 4), (2, 2), "its indices and values are not as torch lays them out")])
+    ((3, 4), (2, 2), "its indices and values do not have the shapes and strides that are read")])
 def test_sparse_tensors_that_are_not_put_together_are_listed(db, size, shape, why):
     source = compressed("csr", size, [0, 1, 2], [0, 1], shape)
     assert rows(db, "SELECT format, shape, fingerprint FROM zt_objects(?)", source) == [("torch.sparse_csr", json.dumps(size).replace(" ", ""), None)]
