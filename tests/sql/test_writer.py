@@ -472,16 +472,20 @@ def test_an_interrupt_ends_commit(db):
     assert not db.in_transaction and listing(".") == []
 
 
-def test_a_directory_that_went_away(db):
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_directory_that_went_away(db, sparse):
+    """The message names no tensor, whatever was looked at last."""
     os.mkdir("d")
     declare(db, "d/a.zt")
     db.execute("CREATE TABLE t(a)")
     db.execute("BEGIN")
     db.execute("INSERT INTO t VALUES(1)")
     put(db, "a")
+    for role, data, dtype in (("values", f32(5), "f32"), ("indices", bytes(8), "u64"), ("indptr", bytes(8) + b"\1" + bytes(7), "u64")) if sparse else ():
+        put(db, "s", data, dtype, "[1,3]", format="sparse_csr", component=role)
     os.rename("d", "e")
     code, message = refusal(db, "COMMIT")
-    assert code == IOERR and message.startswith("ztensor: d/a.zt: ") and "No such file or directory" in message
+    assert code == IOERR and message.startswith("ztensor: d/a.zt: ") and message.endswith("No such file or directory") and "object" not in message
     assert listing("e") == [] and rows(db, "SELECT * FROM t") == []
 
 
