@@ -220,5 +220,5 @@ def test_of_an_array_that_is_only_listed_it_is_known_how_long_it_should_be(db, k
     length = [("data", "data", "length", f"its elements are {size} bytes, and it has {have}")] if have < size else []
     listed = [("data", None, "no-values", "it has no values: " + NO_VALUES[format])]
     for source in (whole, archive(Member("data.npy", whole)), archive(Member("data.npy", whole, DEFLATE))):
-        assert rows(db, "SELECT object, component, rule, message FROM zt_check(?, ?) WHERE rule <> 'gap'", source, level) == length + listed
+        assert rows(db, "SELECT object, component, rule, message FROM zt_check(?, ?) WHERE rule NOT IN ('gap', 'npz-behind')", source, level) == length + listed
         assert value(db, "SELECT zt_blob(?, 'data')", source) == bytes(min(size, have))
