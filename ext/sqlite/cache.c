@@ -8,7 +8,7 @@
 #define CACHE_BUCKETS 1024   /* A power of two */
 #define CACHE_EMPTIED 64     /* Most emptied containers: as many as may be opened ahead */
 #define CACHE_LARGE ((size_t)1 << 20)   /* A container of this size takes long to read again */
-#define CACHE_DROPPED 4096    /* A power of two */
+#define CACHE_DROPPED 4096   /* A power of two */
 
 typedef struct cache_entry {
   zt_identity id;                      /* The container's */
@@ -30,7 +30,9 @@ struct zt_cache {
   cache_entry *buckets[CACHE_BUCKETS];
   cache_queue asked;               /* Large containers, and those requested by path repeatedly */
   cache_queue fresh;               /* Those requested once: a statement may request any number. Its
-                                   ** limit is cache_fresh_limit() */
+                                   ** limit is all, but a quarter while statements run that have
+                                   ** not come back to what was evicted: memory that was just used
+                                   ** is faster than fresh memory */
   cache_queue passed;              /* Those opened by scans over many files, which evict nothing
                                    ** from the other queues */
   unsigned cursors;                /* Open cursors */
@@ -43,7 +45,6 @@ struct zt_cache {
   zt_container_guess guess;        /* From the last kept container */
   uint64_t *dropped;               /* CACHE_DROPPED hashes of what the running statements evicted
                                    ** from `fresh`, each at its place; owned. NULL: none */
-  bool repeats;                    /* The running statements requested one of these again */
   bool missed;                     /* The last requested container was not cached */
   bool evicted;                    /* Keeping the last one evicted another, whose memory serves */
 };
@@ -53,7 +54,7 @@ zt_cache *zt_cache_new(void){
   if( c ){
     *c = (zt_cache){
       .monitor = zt_monitor_new(), .asked.limit = ZT_CACHE_HELD,
-      .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN
+      .fresh.limit = ZT_CACHE_BYTES, .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN
     };
   }
   if( c && !c->monitor ){
@@ -121,6 +122,7 @@ static void cache_drop(zt_cache *c, cache_entry *e){
 
 /* --- What comes back --- */
 
+/* Never 0, which is an empty place. */
 static uint64_t cache_hash(const zt_identity *id){
   uint64_t h = (uint64_t)id->inode ^ (uint64_t)id->mtime;
   h = (h ^ (uint64_t)id->device)*0x9E3779B97F4A7C15u;
@@ -140,12 +142,6 @@ static void cache_remember_dropped(zt_cache *c, const zt_identity *id){
 static bool cache_was_dropped(const zt_cache *c, const zt_identity *id){
   const uint64_t hash = cache_hash(id);
   return c->dropped && c->dropped[hash/2 & (CACHE_DROPPED-1)]==hash;
-}
-
-/* A statement that opens file after file is faster in memory that it has just used. One that comes
-** back to its files is faster if they are kept. Functions do not say when their statement ends. */
-static size_t cache_fresh_limit(const zt_cache *c){
-  return c->cursors==0 || c->repeats ? ZT_CACHE_BYTES : ZT_CACHE_BYTES/ZT_CACHE_SCAN;
 }
 
 /* --- Evicting from a queue --- */
@@ -180,7 +176,10 @@ static void cache_make_room_passed(zt_cache *c){
 
 void zt_cache_hold(zt_cache *c){
   zt_monitor_enter(c->monitor);
-  if( c->cursors++==0 ) c->period++;
+  if( c->cursors++==0 ){
+    c->period++;
+    c->fresh.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN;
+  }
   zt_monitor_leave(c->monitor);
 }
 
@@ -192,7 +191,8 @@ void zt_cache_release(zt_cache *c){
     cache_make_room(c, &c->asked, ZT_CACHE_BYTES-2*(ZT_CACHE_BYTES/ZT_CACHE_SCAN));
     sqlite3_free(c->dropped);
     c->dropped = NULL;
-    c->repeats = c->evicted = false;
+    c->fresh.limit = ZT_CACHE_BYTES;   /* Functions do not say when their statement ends */
+    c->evicted = false;
   }
   zt_monitor_leave(c->monitor);
 }
@@ -240,7 +240,7 @@ zt_container *zt_cache_find(zt_cache *c, const char *path, const zt_identity *id
   zt_monitor_enter(c->monitor);
   found = cache_find(c, path, id, scan);
   c->missed = !found;
-  if( !found && !scan && cache_was_dropped(c, id) ) c->repeats = true;
+  if( !found && !scan && cache_was_dropped(c, id) ) c->fresh.limit = ZT_CACHE_BYTES;
   if( found ) zt_container_ref(found);
   else if( help ){
     *help = (zt_cache_help){ c->nEmptied>0 ? c->emptied[--c->nEmptied] : NULL, c->guess };
@@ -271,7 +271,7 @@ static void cache_keep(zt_cache *c, zt_container *container, bool scan){
   *bucket = e;
   cache_link_newest(c, q, e);
   if( scan ) cache_make_room_passed(c);
-  else cache_make_room(c, q, q==&c->fresh ? cache_fresh_limit(c) : q->limit);
+  else cache_make_room(c, q, q->limit);
 }
 
 void zt_cache_keep(zt_cache *c, zt_container *container, bool scan){
