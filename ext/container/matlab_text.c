@@ -99,7 +99,10 @@ static bool matlab_put_rows(zt_matlab_scan *s, const zt_matlab_head *m, const ui
   zt_cbor_out text = { .err = s->err };
   bool ok;
   for(uint32_t d=0; d<outer; d++) rows *= m->shape[d];
-  if( rows==0 ) outer = 0, rows = 1;
+  if( rows==0 ){
+    outer = 0;
+    rows = 1;
+  }
   ok = rows==1 || m->count==n;   /* Whose divisor is rows */
   if( rows>1 && n==0 && ok ) zt_cbor_put_head(&s->values, ZT_CBOR_ARRAY, 0);
   for(uint64_t row=0; ok && !s->err->rc && row<rows && (rows==1 || n); row++){
@@ -148,8 +151,10 @@ bool zt_matlab_add_text(zt_matlab_scan *s, const zt_matlab_head *m){
   matlab_text t = { .sound = false };
   bool ok;
   if( m->end-s->in.at>=8 && !zt_matlab_next(&s->in, m->end, &tag) ) return false;
-  /* A byte becomes up to two of UTF-8, and each row has its own heads */
-  if( !zt_matlab_may_keep(s, (4+(uint64_t)m->rank)*tag.size) ) return false;
+  /* A byte becomes up to two of UTF-8; each row has its own head, and those of dimensions */
+  if( !zt_matlab_may_keep(s, (m->shaped && m->rank>2 ? 3+(uint64_t)m->rank : 5)*tag.size) ){
+    return false;
+  }
   ok = matlab_put_text(s, m, &tag, &t);
   sqlite3_free(t.bytes);
   sqlite3_free(t.units);
