@@ -28,7 +28,7 @@ RAISING_TABLES = ["zt_objects", "zt_components", "zt_attributes"]
 RETURNING = sqlite3.sqlite_version_info >= (3, 36)
 # Earlier ones ask nothing of a trigger in temp, which is the user's own.
 TRIGGERS_REFUSED = sqlite3.sqlite_version_info >= (3, 40)
-TODAYS_PLANS = pytest.mark.skipif(sqlite3.sqlite_version_info < (3, 40), reason="Older planners choose otherwise, and say it in other words")
+TODAYS_PLANS = pytest.mark.skipif(sqlite3.sqlite_version_info < (3, 38), reason="Older planners choose otherwise, and say it in other words")
 
 
 def open_connection(database=":memory:", entry=None, load=True):

@@ -482,6 +482,8 @@ def test_nothing_else_is_migrated(catalog):
     ("SELECT * FROM run_files WHERE path = 'a'", "INDEX run_files_path (path=?)"),
 ])
 def test_indexes_serve_natural_questions(catalog, sql, index):
+    if (3, 39) <= sqlite3.sqlite_version_info < (3, 40) and "FROM objects" in sql:
+        pytest.skip("SQLite 3.39 materialises the view")
     plan = [step for *_, step in ask(catalog, "EXPLAIN QUERY PLAN " + sql)]
     assert any(index in step for step in plan), plan
     assert not any(step.startswith("SCAN") and step not in ("SCAN CONSTANT ROW", "SCAN h") for step in plan), plan
