@@ -119,7 +119,9 @@ static int given_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
   sqlite3_value *value = ((given_cursor*)p)->column[i];
   const int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
   if( i==GIVEN_TEXT && (type==SQLITE_INTEGER || type==SQLITE_FLOAT) ){
-    sqlite3_result_text(ctx, (const char*)sqlite3_value_text(value), -1, SQLITE_TRANSIENT);
+    const char *text = (const char*)sqlite3_value_text(value);
+    if( !text ) return SQLITE_NOMEM;
+    sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
   }else if( value ){
     sqlite3_result_value(ctx, value);
   }
