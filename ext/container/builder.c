@@ -137,6 +137,18 @@ int zt_builder_note(zt_builder *b, uint32_t object, const char *rule, const char
   return zt_u32_array_push(&b->container->notes, at, b->err);
 }
 
+int zt_builder_note_file(zt_builder *b, const char *rule, const char *format, ...){
+  va_list arguments;
+  char *fault;
+  va_start(arguments, format);
+  fault = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  if( !fault ) return zt_fail_nomem(b->err);
+  zt_builder_note(b, ZT_NOTE_OF_FILE, rule, fault);
+  sqlite3_free(fault);
+  return b->err->rc;
+}
+
 int zt_builder_location(zt_builder *b, zt_text location, bool sound, uint32_t *at){
   const zt_container *c = b->container;
   const int64_t known = zt_keys_find(&c->shard_names, c->kept.p, location);

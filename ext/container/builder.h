@@ -62,6 +62,9 @@ int zt_builder_shard(zt_builder *b, zt_text name, size_t number, bool *duplicate
 /* Add a fault for zt_check. The object may be added later; the rule's number is static. */
 int zt_builder_note(zt_builder *b, uint32_t object, const char *rule, const char *fault);
 
+/* The same of the file, with a fault in the format of sqlite3_mprintf(). */
+int zt_builder_note_file(zt_builder *b, const char *rule, const char *format, ...);
+
 /* Keep the location of external data once: *at is its position in the kept bytes. sound: it has no
 ** fault, and is added as a shard. */
 int zt_builder_location(zt_builder *b, zt_text location, bool sound, uint32_t *at);

@@ -196,8 +196,8 @@ static int hdf5_set_end(zt_hdf5 *h, const hdf5_super *s){
   return SQLITE_OK;
 }
 
-/* HD18. A driver that spreads a file over several writes its name into the first. One that is
-** whole is read. */
+/* HD18. Drivers that spread a file over several write their names into the first. A family of one
+** file is read. */
 static int hdf5_check_driver(zt_hdf5 *h, const hdf5_super *s, const uint8_t name[8]){
   const bool multi = memcmp(name, "NCSAmult", 8)==0;
   const bool family = memcmp(name, "NCSAfami", 8)==0 && s->end>s->base && s->end-s->base>h->size;

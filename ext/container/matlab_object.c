@@ -57,11 +57,7 @@ bool zt_matlab_may_keep(zt_matlab_scan *s, uint64_t n){
 
 bool zt_matlab_note(zt_matlab_scan *s, const char *rule, const char *what){
   const zt_text path = { (const char*)s->path.p, s->path.n };
-  char *fault = sqlite3_mprintf("'%.*s' %s", zt_shown(path), path.z, what);
-  if( fault ) zt_builder_note(s->b, ZT_NOTE_OF_FILE, rule, fault);
-  else zt_fail_nomem(s->err);
-  sqlite3_free(fault);
-  return !s->err->rc;
+  return zt_builder_note_file(s->b, rule, "'%.*s' %s", zt_shown(path), path.z, what)==SQLITE_OK;
 }
 
 unsigned zt_matlab_width(uint32_t type){

@@ -198,12 +198,10 @@ static bool msgpack_fail_key(msgpack_walk *w, uint64_t at){
 
 /* MP10: flax takes such a map as an array, wherever its mark stands. The first one is noted. */
 static bool msgpack_note_mark(msgpack_walk *w, uint64_t at){
-  char fault[96];
   if( w->marked ) return true;
   w->marked = true;
-  sqlite3_snprintf(sizeof(fault), fault, "byte %llu: the mark of an array in chunks is not the"
-                   " first key of its map", (unsigned long long)at);
-  return zt_builder_note(w->scan.b, ZT_NOTE_OF_FILE, "MP10", fault)==SQLITE_OK;
+  return zt_builder_note_file(w->scan.b, "MP10", "byte %llu: the mark of an array in chunks is not"
+                              " the first key of its map", at)==SQLITE_OK;
 }
 
 /* MP5. Read a key, and append it to the path. */

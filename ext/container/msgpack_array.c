@@ -345,7 +345,8 @@ static void msgpack_add_pieces(zt_msgpack_scan *s, msgpack_array *array){
   }
 }
 
-/* NULL: a chunk has the bytes that its own dimensions demand, or its dtype is unknown. */
+/* MP8: returns whether a chunk has other bytes than its own dimensions demand; NULL: it has them,
+** or its dtype is unknown. */
 static const char *msgpack_chunk_fault(const msgpack_array *chunk){
   const zt_dtype *type = msgpack_type(chunk->dtype, chunk->dtype_length);
   zt_object object = { .rank = (uint32_t)chunk->rank };

@@ -266,26 +266,16 @@ static void npz_pass_over(npz_reader *r, const npz_member *m, const zt_error *fa
 
 /* NZ6: as a gap in a npy file. */
 static int npz_note_behind(npz_reader *r, zt_text name, uint64_t n){
-  char *fault = sqlite3_mprintf("member '%.*s': %llu bytes follow behind its array", zt_shown(name),
-                                name.z, n);
-  if( !fault ) return zt_fail_nomem(r->b->err);
-  zt_builder_note(r->b, ZT_NOTE_OF_FILE, "NZ6", fault);
-  sqlite3_free(fault);
-  return r->b->err->rc;
+  return zt_builder_note_file(r->b, "NZ6", "member '%.*s': %llu bytes follow behind its array",
+                              zt_shown(name), name.z, n);
 }
 
 /* One note for all members that were passed over. */
 static int npz_note_unseen(npz_reader *r){
-  zt_builder *b = r->b;
-  char *fault;
   if( r->nUnseen==0 ) return SQLITE_OK;
-  if( r->nUnseen==1 ) return zt_builder_note(b, ZT_NOTE_OF_FILE, r->unseen_rule, r->unseen);
-  fault = sqlite3_mprintf("%s (the first of %llu members that could not be looked at)", r->unseen,
-                          r->nUnseen);
-  if( !fault ) return zt_fail_nomem(b->err);
-  zt_builder_note(b, ZT_NOTE_OF_FILE, r->unseen_rule, fault);
-  sqlite3_free(fault);
-  return b->err->rc;
+  if( r->nUnseen==1 ) return zt_builder_note(r->b, ZT_NOTE_OF_FILE, r->unseen_rule, r->unseen);
+  return zt_builder_note_file(r->b, r->unseen_rule, "%s (the first of %llu members that could not"
+                              " be looked at)", r->unseen, r->nUnseen);
 }
 
 static int npz_add_member(npz_reader *r, uint32_t i){

@@ -317,11 +317,9 @@ static bool tensorflow_add_shards(tensorflow_scan *s){
 /* TB8. A variable whose slices are not sound may have more of them than were looked at. */
 static bool tensorflow_note_slices(tensorflow_scan *s){
   const zt_tensorflow_slices *slices = &s->slices;
-  char fault[64];
   if( slices->faulty || slices->found>=slices->keys.n ) return true;
-  sqlite3_snprintf(sizeof(fault), fault, "%llu of its slices are of no variable",
-                   slices->keys.n-slices->found);
-  return zt_builder_note(s->b, ZT_NOTE_OF_FILE, "TB8", fault)==SQLITE_OK;
+  return zt_builder_note_file(s->b, "TB8", "%llu of its slices are of no variable",
+                              slices->keys.n-slices->found)==SQLITE_OK;
 }
 
 static bool tensorflow_scan_table(tensorflow_scan *s, zt_leveldb *table){

@@ -281,25 +281,21 @@ bool zt_tflite_note_unused(zt_tflite_scan *s){
   const uint64_t all = (uint64_t)s->buffers.n+s->external.n;
   uint64_t first = 0, unused = 0;
   zt_flatbuffer_table table;
-  char first_of[40] = "", fault[128];
+  const char *kind = "buffer";
   for(uint64_t i=0; i<all && !s->err->rc; i++){
-    if( !tflite_is_unused(s, i) ) continue;
-    if( unused++==0 ) first = i;
+    if( tflite_is_unused(s, i) && unused++==0 ) first = i;
   }
-  if( unused==0 || s->err->rc ) return !s->err->rc;
-  if( first<s->buffers.n ){
-    sqlite3_snprintf(sizeof(first_of), first_of, "buffer %llu", first);
-  }else if( zt_flatbuffer_item(&s->in, s->external, (uint32_t)(first-s->buffers.n), &table) ){
+  if( unused>0 && first>=s->buffers.n
+   && zt_flatbuffer_item(&s->in, s->external, (uint32_t)(first-s->buffers.n), &table) ){
+    kind = "external buffer";
     first = zt_flatbuffer_get(&s->in, &table, TFLITE_EXTERNAL_ID, 4);
-    sqlite3_snprintf(sizeof(first_of), first_of, "external buffer %llu", first);
   }
-  if( unused==1 ){
-    sqlite3_snprintf(sizeof(fault), fault, "neither a tensor nor metadata refers to %s", first_of);
-  }else{
-    sqlite3_snprintf(sizeof(fault), fault, "neither tensors nor metadata refer to %llu buffers, the"
-                     " first is %s", unused, first_of);
-  }
-  return zt_builder_note(s->b, ZT_NOTE_OF_FILE, "TL7", fault)==SQLITE_OK;
+  if( s->err->rc || unused==0 ) return !s->err->rc;
+  return unused==1
+    ? !zt_builder_note_file(s->b, "TL7", "neither a tensor nor metadata refers to %s %llu", kind,
+                            first)
+    : !zt_builder_note_file(s->b, "TL7", "neither tensors nor metadata refer to %llu buffers, the"
+                            " first is %s %llu", unused, kind, first);
 }
 
 /* --- Attributes --- */

@@ -310,21 +310,16 @@ static bool archive_is_other(const torch_archive *a, zt_text name, char z[ARCHIV
 
 /* PT23 */
 static int archive_note_others(torch_archive *a){
-  zt_builder *b = a->file.b;
   const uint32_t n = zt_zip_members(a->zip);
-  char name[ARCHIVE_NAME_MAX], *fault;
+  char name[ARCHIVE_NAME_MAX];
   for(uint32_t i=0; i<n; i++){
     zt_zip_member m;
     zt_zip_member_at(a->zip, i, &m);
     if( !archive_is_other(a, m.name, name) ) continue;
-    fault = sqlite3_mprintf("member '%.*s' is not read beside the model's pickle",
-                            zt_shown(m.name), m.name.z);
-    if( fault ) zt_builder_note(b, ZT_NOTE_OF_FILE, "PT23", fault);
-    else zt_fail_nomem(b->err);
-    sqlite3_free(fault);
-    break;
+    return zt_builder_note_file(a->file.b, "PT23", "member '%.*s' is not read beside the model's"
+                                " pickle", zt_shown(m.name), m.name.z);
   }
-  return b->err->rc;
+  return SQLITE_OK;
 }
 
 /* PT2 */

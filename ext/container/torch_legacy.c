@@ -274,10 +274,9 @@ static int legacy_place(torch_legacy *l, uint32_t i, uint64_t *at, zt_torch_stor
 
 /* PT22 */
 static int legacy_note_behind(torch_legacy *l, uint64_t end){
-  char fault[80];
   if( end>=l->size ) return SQLITE_OK;
-  sqlite3_snprintf(sizeof(fault), fault, "%llu bytes follow behind the last storage", l->size-end);
-  return zt_builder_note(l->file.b, ZT_NOTE_OF_FILE, "PT22", fault);
+  return zt_builder_note_file(l->file.b, "PT22", "%llu bytes follow behind the last storage",
+                              l->size-end);
 }
 
 /* After a storage with a fault, no other can be found. */

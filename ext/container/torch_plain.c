@@ -218,11 +218,9 @@ static const zt_torch_kinds plain_kind = { plain_read, plain_find, plain_close, 
 /* PF5: as a gap where the file is not compressed. */
 static int plain_note_behind(torch_plain *t){
   const uint64_t end = plain_offset(t, t->at);
-  char fault[80];
   if( t->input.size<=end ) return SQLITE_OK;
-  sqlite3_snprintf(sizeof(fault), fault, "%llu decoded bytes follow behind the pickle",
-                   t->input.size-end);
-  return zt_builder_note(t->file.b, ZT_NOTE_OF_FILE, "PF5", fault);
+  return zt_builder_note_file(t->file.b, "PF5", "%llu decoded bytes follow behind the pickle",
+                              t->input.size-end);
 }
 
 /* A compressed file is one stream to its end. */

@@ -106,14 +106,10 @@ static bool values_is_tensor(const zt_pickle *p, zt_pickle_node node){
 
 /* The first tensor is noted. */
 static void values_note_tensor(values_reader *r, zt_text path){
-  char *fault;
   if( r->noted ) return;
   r->noted = true;
-  fault = sqlite3_mprintf("'%.*s' is a tensor of PyTorch, which is not read in a plain pickle",
-                          zt_shown(path), path.z);
-  if( fault ) zt_builder_note(r->b, ZT_NOTE_OF_FILE, "PF6", fault);
-  else zt_fail_nomem(r->b->err);
-  sqlite3_free(fault);
+  zt_builder_note_file(r->b, "PF6", "'%.*s' is a tensor of PyTorch, which is not read in a plain"
+                       " pickle", zt_shown(path), path.z);
 }
 
 static void values_put_leaf(values_reader *r, const zt_torch_found *found){
