@@ -521,7 +521,6 @@ def cases():
     yield "ok-text-of-numbers", of_w(w.numbers(F64, (65,)), cls=CHAR, shape=(1, 1)), *noted, "'w' has a text that is none", "a text of doubles"
     yield "ok-text-halves", of_w(w.element(UTF16, b"a\0b"), cls=CHAR, shape=(1, 2)), *noted, "'w' has a text that is none", "a character and a half"
     yield "ok-text-negative", of_w(w.element(U8, b"text"), cls=CHAR, shape=(1, -4)), *noted, "'w' has a text shorter than its dimensions", "-4 characters"
-    yield "ok-text-rank-6000", of_w(w.element(U8, b"t" * 700), cls=CHAR, shape=(1,) * 6000), *noted, "'w' has a text shorter than its dimensions", "700 characters of 6,000 dimensions"
     yield "ok-text-short", of_w(w.element(U8, b"text"), cls=CHAR, shape=(1, 5)), *noted, "'w' has a text shorter than its dimensions", "4 characters of 5"
     behind = "ok", "ML15", "matlab-behind", "'w' has more in it than its dimensions and flags tell"
     yield "ok-behind-numbers", of_w(four, w.numbers(SINGLE, (5, 6))), *behind, "numbers with a second part, which the flags deny"
