@@ -294,15 +294,19 @@ static const zt_torch_kinds archive_kind = {
   .read = archive_read, .find = archive_find_storage, .close = archive_close
 };
 
-/* True for a tensor file, by its name, that is none of PyTorch's own records. */
+/* True for one of PyTorch's own records: a storage, or a pickle (constants.pkl, bytecode.pkl). */
+static bool archive_is_own(const torch_archive *a, zt_text name){
+  const zt_text own = a->file.archive, data = ZT_TEXT("/data/"), pickle = ZT_TEXT(".pkl");
+  const size_t n = name.n-own.n;   /* Below X */
+  if( name.n<=own.n || name.z[own.n]!='/' || memcmp(name.z, own.z, own.n)!=0 ) return false;
+  return (n>data.n && memcmp(name.z+own.n, data.z, data.n)==0)
+      || (n>pickle.n && memcmp(name.z+name.n-pickle.n, pickle.z, pickle.n)==0);
+}
+
+/* True for another tensor file, by its name. */
 static bool archive_is_other(const torch_archive *a, zt_text name, char z[ARCHIVE_NAME_MAX]){
-  const zt_text own = a->file.archive;
-  const bool within = name.n>own.n && memcmp(name.z, own.z, own.n)==0 && name.z[own.n]=='/';
-  const zt_text pickle = ZT_TEXT(".pkl");   /* constants.pkl, bytecode.pkl ... */
+  if( archive_is_own(a, name) ) return false;
   if( name.n==0 || name.n>=ARCHIVE_NAME_MAX || zt_has_nul(name.z, name.n) ) return false;
-  if( within && name.n>=pickle.n && memcmp(name.z+name.n-pickle.n, pickle.z, pickle.n)==0 ){
-    return false;
-  }
   memcpy(z, name.z, name.n);
   z[name.n] = '\0';
   return zt_container_files(zt_path_name(z));
