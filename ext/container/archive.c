@@ -15,7 +15,8 @@
 **   AR3  a member that by its name is a tensor file is stored, and not compressed
 **   AR4  it is no archive itself, except PyTorch's, and no zTensor file: one begins with its magic
 **        number, and is none within another file (zTensor 1.2.0 section 4)
-**   AR5  a tensor's bytes are in its member, and not in a file beside it
+**   AR5  a tensor's bytes are in its member, or in a file that the archive has, too: a member that
+**        is stored, at the path that this one names, from its own directory on
 **   AR6  at most ARCHIVE_MEMBERS members are tensor files
 **   AR7  names take at most ARCHIVE_NAMES_SPARE bytes and ARCHIVE_NAMES_TIMES the archive's size
 **   AR9  it is no tensor's elements alone, as PyTorch exports them since 2.8
@@ -56,7 +57,7 @@ static const zt_rule archive_rules[] = {
              "an archive has no archive in it, except PyTorch's, and no zTensor file",
              ZT_SPEC_ZTENSOR_1("4")),
   ZT_WARNING("AR5", "archive-external",
-             "the tensors of a member have their bytes in that member (archive)", ZT_SPEC_OURS),
+             "the archive has the bytes of its tensors, and stores them (archive)", ZT_SPEC_OURS),
   ZT_ERROR("AR6", "archive-members", "at most 16,384 members of an archive are tensor files",
            ZT_SPEC_OURS),
   ZT_ERROR("AR7", "archive-names",
@@ -178,8 +179,8 @@ static int archive_look(zt_zip *zip, const zt_head_tail *input, uint32_t i, arch
   out->name = out->zip.name;
   if( zt_zip_locate(zip, input->source, &out->zip, &out->offset, NULL, 0, &got, failed)==SQLITE_OK
    && out->zip.method==ZT_ZIP_STORED && out->zip.stored>0
-   && zt_source_open_range(input->source, out->offset, out->zip.stored, &out->range, failed)
-      ==SQLITE_OK ){
+   && zt_source_open_range(input->source, out->offset, out->zip.stored, out->zip.name,
+                           &out->range, failed)==SQLITE_OK ){
     archive_identify(out, input->interrupt, failed);
   }else if( failed->rule && strcmp(failed->rule, "ZP10")==0 ){
     archive_name_locally(zip, input, out, err);
@@ -267,6 +268,71 @@ static int archive_add_unread(archive_reader *r, const archive_found *f, const z
   return zt_builder_keep(r->b, failed->parts.fault, strlen(failed->parts.fault)+1, &m->fault);
 }
 
+/* The number of the member whose path is a relative one from a member's directory on, without parts
+** that stay where they are: `` and `.`. -1 if there is none, or on failure. */
+static int64_t archive_find_path(archive_reader *r, zt_text from, zt_text relative){
+  size_t n = from.n;
+  int64_t found;
+  char *p;
+  while( n>0 && from.z[n-1]!='/' ) n--;
+  p = sqlite3_malloc64((uint64_t)n+relative.n+1);
+  if( !p ){
+    zt_fail_nomem(r->b->err);
+    return -1;
+  }
+  memcpy(p, from.z, n);
+  for(size_t i=0, part; i<relative.n; i+=part+1){
+    for(part=0; i+part<relative.n && relative.z[i+part]!='/'; part++){}
+    if( part==0 || (part==1 && relative.z[i]=='.') ) continue;
+    if( n>0 && p[n-1]!='/' ) p[n++] = '/';
+    memcpy(p+n, relative.z+i, part);
+    n += part;
+  }
+  found = zt_zip_find(r->zip, (zt_text){ p, n }, r->b->err);
+  sqlite3_free(p);
+  return found;
+}
+
+/* AR5: find a file that a member names. Its path is relative, and without `..`. */
+static int archive_find_file(archive_reader *r, zt_text path, zt_text name, zt_archive_file *out){
+  zt_error *err = r->b->err, failed = { .path = err->path };
+  const int64_t i = archive_find_path(r, path, name);
+  zt_zip_member member;
+  size_t got;
+  *out = (zt_archive_file){ .fault = "its bytes are in a file that the archive does not have" };
+  if( i<0 ) return err->rc;
+  zt_zip_member_at(r->zip, (uint32_t)i, &member);
+  out->fault = "its bytes are in a member that is compressed, and not read";
+  if( member.method!=ZT_ZIP_STORED ) return SQLITE_OK;
+  out->fault = "its bytes are in a member that cannot be read";
+  if( zt_zip_locate(r->zip, r->input->source, &member, &out->base, NULL, 0, &got, &failed)
+      ==SQLITE_OK ){
+    out->length = member.stored;
+    out->fault = NULL;
+  }
+  archive_pass_on(&failed, err);
+  zt_error_clear(&failed);
+  return err->rc;
+}
+
+static int archive_find_files(archive_reader *r, zt_archive_member *m){
+  zt_archive *a = r->archive;
+  const uint32_t n = zt_container_shards(m->inner);
+  zt_archive_file *p;
+  m->file = a->n_files;
+  if( n==0 ) return SQLITE_OK;
+  p = sqlite3_realloc64(a->files, ((uint64_t)a->n_files+n)*sizeof(*p));
+  if( !p ) return zt_fail_nomem(r->b->err);
+  a->files = p;
+  for(uint32_t i=0; i<n; i++){
+    zt_shard shard;
+    zt_container_shard(m->inner, i, &shard);
+    if( archive_find_file(r, m->path, shard.name, &p[a->n_files+i]) ) return r->b->err->rc;
+  }
+  a->n_files += n;
+  return SQLITE_OK;
+}
+
 static int archive_add_inner(archive_reader *r, zt_container *inner, zt_text path, uint64_t base){
   zt_archive_member *m = archive_append(r);
   if( !m || archive_check_path(r, path) ){
@@ -278,7 +344,7 @@ static int archive_add_inner(archive_reader *r, zt_container *inner, zt_text pat
   m->path = path;
   m->base = base;
   r->read++;
-  return SQLITE_OK;
+  return archive_find_files(r, m);
 }
 
 /* numpy's arrays, compressed ones too, are npz's. */
@@ -368,7 +434,8 @@ static int archive_keep_paths(archive_reader *r){
     path->z = p;
     p += path->n;
   }
-  r->b->container->state_size = (size_t)n + sizeof(*a) + (size_t)a->capacity*sizeof(*a->a);
+  r->b->container->state_size = (size_t)n + sizeof(*a) + (size_t)a->capacity*sizeof(*a->a)
+                              + (size_t)a->n_files*sizeof(*a->files);
   return SQLITE_OK;
 }
 
@@ -442,12 +509,13 @@ static int archive_fill(archive_reader *r){
   return SQLITE_OK;
 }
 
-/* What the file is, if it has one tensor file and nothing else. */
-static void archive_show_one(zt_container *c, const zt_archive_member *m){
+/* What the file is, if it has one tensor file and no other that is broken. */
+static void archive_show_one(zt_container *c, const zt_archive_member *m, bool alone){
   const zt_container *inner = m->inner;
   c->version = inner->version;
   c->newer = inner->newer;
   c->rules = inner->rules;
+  if( !alone ) return;   /* Its bytes are in several places */
   c->gap = inner->gap;
   c->begin = m->base+inner->begin;
   c->end = m->base+inner->end;
@@ -483,7 +551,7 @@ static void archive_show(archive_reader *r){
   c->version = one->inner->version;
   c->attributes = zt_archive_value((uint32_t)(one-a->a), one->inner->attributes);
   c->manifest = zt_archive_value((uint32_t)(one-a->a), one->inner->manifest);
-  if( a->n==1 ) archive_show_one(c, one);
+  if( a->n==1 ) archive_show_one(c, one, a->n_files==0);
 }
 
 /* AR8, or the broken rule of the first tensor file, of which none is read. */
@@ -546,6 +614,7 @@ static void archive_free(zt_container *c){
   for(uint32_t k=0; k<a->n; k++) zt_container_close(a->a[k].inner);
   sqlite3_free(a->a);
   sqlite3_free(a->paths);
+  sqlite3_free(a->files);
   sqlite3_free(a);
   c->state = NULL;
 }
@@ -591,21 +660,45 @@ static void archive_unread(const zt_container *c, const zt_archive_member *m, zt
   out->fault = (const char*)c->kept.p+m->fault;
 }
 
-/* AR5 */
+/* AR5: the place of bytes that are not in their member. */
+static void archive_move(const zt_archive *a, const zt_archive_member *m, zt_component *out){
+  const uint32_t number = zt_container_shard_number(m->inner, out->shard);
+  const zt_archive_file *file = &a->files[m->file+number-1];
+  const char *fault = file->fault;
+  assert( number>0 );   /* A name without a fault */
+  if( out->to_end && !fault && out->offset<=file->length ){
+    out->length = file->length-out->offset;
+    out->to_end = out->unsized = false;   /* The size of that file is known here */
+  }
+  if( !fault && !zt_claim(file->length, out->offset, out->length) ){
+    fault = "its bytes end behind those of the member that they are in";
+  }
+  if( fault ){
+    out->fault_rule = "AR5";
+    out->fault = fault;
+    return;
+  }
+  out->shard = (zt_text){ NULL, 0 };
+  out->external = out->beside = false;
+  out->base = file->base;
+  out->offset += out->base;
+}
+
 static void archive_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                               zt_component *out){
-  const zt_archive_member *m = &zt_archive_of(c)->a[archive_member_with(zt_archive_of(c), i)];
+  const zt_archive *a = zt_archive_of(c);
+  const zt_archive_member *m = &a->a[archive_member_with(a, i)];
   if( !m->inner ){
     archive_unread(c, m, out);
     return;
   }
-  zt_container_component(m->inner, i-m->object, k-m->component, want|ZT_COMPONENT_SHARD, out);
+  want |= ZT_COMPONENT_SHARD|ZT_COMPONENT_OFFSET|ZT_COMPONENT_LENGTH;
+  zt_container_component(m->inner, i-m->object, k-m->component, want, out);
   if( !out->shard.z ){
     out->base = m->base;
     out->offset += out->base;
   }else if( !out->fault ){
-    out->fault_rule = "AR5";
-    out->fault = "its bytes are in a file beside the member, and an archive has none there";
+    archive_move(a, m, out);
   }
 }
 
@@ -619,8 +712,9 @@ static void archive_component(const zt_container *c, uint32_t i, uint32_t k, uns
 **   attributes   those of the tensor file; of several with `path/` in front
 **   objects      in the directory's order; of several tensor files with `path/` in front
 **   of objects   those of the tensor file
-**   components   those of the tensor file, with offsets in the archive. A compressed tensor file is
-**                an object with one component, `data`, without values
+**   components   those of the tensor file, with offsets in the archive. Files that it names are
+**                other members. A compressed tensor file is an object with one component, `data`,
+**                without values
 */
 const zt_driver zt_driver_archive = {
   .name = "archive",

@@ -11,6 +11,8 @@ typedef struct zt_archive_member {
                                ** name. z NULL: nothing stands before them. Owned by the archive */
   uint64_t base;               /* Offset of its bytes in the archive; inner counts from there */
   uint32_t object, component;  /* The archive's first of this member */
+  uint32_t file;               /* The archive's first file of other bytes of it, one for each of
+                               ** inner's shards */
   /* If it is not read: */
   uint64_t length;             /* Bytes as they are in the archive */
   bool unsized;                /* Neither base nor length is known */
@@ -18,10 +20,18 @@ typedef struct zt_archive_member {
   const char *fault_rule;      /* Static */
 } zt_archive_member;
 
+/* A file that a member names, where its tensors have bytes. */
+typedef struct zt_archive_file {
+  uint64_t base, length;       /* In the archive */
+  const char *fault;           /* Static; NULL: the archive has it, and it can be read */
+} zt_archive_file;
+
 typedef struct zt_archive {
   zt_archive_member *a;        /* Owned */
   uint32_t n, capacity;
   char *paths;                 /* Owned */
+  zt_archive_file *files;      /* Owned */
+  uint32_t n_files;
 } zt_archive;
 
 static inline const zt_archive *zt_archive_of(const zt_container *c){

@@ -86,6 +86,7 @@ int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs
   for(uint32_t i=0; i<zt_container_objects(c); i++){
     for(uint32_t k=zt_container_first(c, i); k<zt_container_first(c, i+1); k++){
       zt_component component;
+      uint32_t shard;
       if( k%BLOBS_POLL_COMPONENTS==BLOBS_POLL_COMPONENTS-1 && zt_interrupt_check(interrupt, err) ){
         return err->rc;
       }
@@ -94,9 +95,9 @@ int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs
       out->unsized |= component.unsized;
       if( component.length==0 || component.scattered ) continue;
       if( !component.shard.z ) offsets |= component.offset;
-      sorted &= blobs_add(out,
-                          (zt_blob){ component.offset, component.length,
-                                     zt_container_shard_number(c, component.shard), i, k });
+      shard = zt_container_shard_number(c, component.shard);
+      if( component.shard.z && shard==0 ) continue;   /* An archive has no such file */
+      sorted &= blobs_add(out, (zt_blob){ component.offset, component.length, shard, i, k });
     }
   }
   out->alignment = offsets & (~offsets+1);

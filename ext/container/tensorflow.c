@@ -337,7 +337,7 @@ static bool tensorflow_scan_table(tensorflow_scan *s, zt_leveldb *table){
 /* Keep X, the name of the index without its extension. */
 static int tensorflow_keep_stem(zt_builder *b){
   zt_container *c = b->container;
-  const zt_text stem = zt_container_stem(zt_source_path(b->source));
+  const zt_text stem = zt_container_stem(zt_source_plain_path(b->source));
   uint32_t at;
   c->named_by_path = true;
   if( zt_builder_keep(b, stem.z, stem.n, &at) ) return b->err->rc;

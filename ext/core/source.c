@@ -13,15 +13,22 @@
 #define SOURCE_PARTS 16                 /* Most threads of one read */
 
 /* Allocates a source with a copy of the path behind it. */
-static zt_source *source_new(const char *path, zt_error *err){
-  const size_t n = strlen(path)+1;
-  zt_source *s = sqlite3_malloc64(sizeof(*s)+n);
+static zt_source *source_named(zt_text path, zt_error *err){
+  zt_source *s = sqlite3_malloc64(sizeof(*s)+path.n+1);
+  char *copy;
   if( !s ){
     zt_fail_nomem(err);
     return NULL;
   }
-  *s = (zt_source){ .file = -1, .path = memcpy(s+1, path, n) };
+  copy = (char*)(s+1);
+  memcpy(copy, path.z, path.n);
+  copy[path.n] = 0;
+  *s = (zt_source){ .file = -1, .path = copy };
   return s;
+}
+
+static zt_source *source_new(const char *path, zt_error *err){
+  return source_named((zt_text){ path, strlen(path) }, err);
 }
 
 int zt_source_begin(zt_source *s, const char *path, const zt_stat *known, zt_error *err){
@@ -67,9 +74,13 @@ int zt_source_open(const char *path, const zt_stat *known, zt_source **out, zt_e
   return err->rc;
 }
 
+static const char *source_plain_path(const zt_source *s){
+  return zt_source_is_range(s) ? s->path : zt_source_path(s);
+}
+
 #if ZT_REMOTE
 const char *zt_source_plain_path(const zt_source *s){
-  return s->remote ? zt_remote_file_plain_path(s->remote) : zt_source_path(s);
+  return s->remote ? zt_remote_file_plain_path(s->remote) : source_plain_path(s);
 }
 
 int zt_source_open_remote(zt_remote *remote, const char *path, const zt_remote_state *known,
@@ -100,7 +111,7 @@ bool zt_source_settled(const zt_source *s){
 }
 #else
 const char *zt_source_plain_path(const zt_source *s){
-  return zt_source_path(s);
+  return source_plain_path(s);
 }
 
 int zt_source_open_beside(const zt_source *beside, const char *path, zt_source **out,
@@ -165,9 +176,9 @@ int zt_source_open_image(zt_span image, zt_source **out, zt_error *err){
   return SQLITE_OK;
 }
 
-int zt_source_open_range(zt_source *outer, uint64_t offset, uint64_t n, zt_source **out,
-                         zt_error *err){
-  zt_source *s = source_new("", err);
+int zt_source_open_range(zt_source *outer, uint64_t offset, uint64_t n, zt_text name,
+                         zt_source **out, zt_error *err){
+  zt_source *s = source_named(name, err);
   *out = s;
   if( !s ) return err->rc;
   assert( !outer->outer && zt_claim(outer->size, offset, n) );

@@ -34,7 +34,7 @@ struct zt_source {
   zt_pool *pool;         /* Borrowed; NULL: no threads */
   _Atomic(zt_resumable*) states[ZT_RESUMABLES];   /* Owned; NULL: none */
   bool shard;            /* A shard: errors name it, and another file as their place */
-  const char *path;      /* Of a file; "" for an image and a range */
+  const char *path;      /* Of a file; of a range its name; "" for an image */
 };
 
 /* Opens the regular file at path; known is as for zt_os_open(). *out is NULL after a failure. */
@@ -58,11 +58,11 @@ int zt_source_open_beside(const zt_source *beside, const char *path, zt_source *
 /* Opens an image in memory, which must not change until the source is closed. */
 int zt_source_open_image(zt_span image, zt_source **out, zt_error *err);
 
-/* Opens n bytes of another source, from an offset on, as a source of its own: a file in an archive.
-** The other source has these bytes and must outlive it. Like an image, it has no path, and no files
-** beside it. */
-int zt_source_open_range(zt_source *outer, uint64_t offset, uint64_t n, zt_source **out,
-                         zt_error *err);
+/* Opens n bytes of another source, from an offset on, as a source of its own: a file in an archive,
+** and its name. The other source has these bytes and must outlive it. Like an image, it has no
+** path, and no files beside it. */
+int zt_source_open_range(zt_source *outer, uint64_t offset, uint64_t n, zt_text name,
+                         zt_source **out, zt_error *err);
 
 /* Takes a file that is open for reading, even after a failure. */
 int zt_source_open_file(zt_file file, const char *path, zt_source **out, zt_error *err);
@@ -100,8 +100,8 @@ static inline const char *zt_source_path(const zt_source *s){
   return zt_source_identity(s) ? s->path : NULL;
 }
 
-/* The path that gives its objects a name: that of a URL is percent-decoded and without its query.
-** NULL for an image. */
+/* The path that gives its objects a name: that of a URL is percent-decoded and without its query,
+** that of a range is its name. NULL for an image. */
 const char *zt_source_plain_path(const zt_source *s);
 
 /* Returns the path of a file beside it, from sqlite3_malloc64(): its path up to the last name's

@@ -171,6 +171,52 @@ def test_a_tensor_of_an_archive_is_written_with_its_values(db):
     assert json.loads(value(db, "SELECT zt_json(?, 'w')", packed)) == A.tolist()
 
 
+def folder(name, *patterns):
+    """The files of a golden model in several files: {path below its folder: bytes}, the first is the model."""
+    root = corpus.FORMATS / name
+    return {str(path.relative_to(root)): path.read_bytes() for pattern in patterns for path in sorted(root.glob(pattern))}
+
+
+@pytest.mark.parametrize("model", [("tensorflow/golden", "sharded.index", "sharded.data-*"), ("tensorflow/golden", "hand_slices.index", "hand_slices.data-*"),
+                                   ("onnx/golden/external", "hand.onnx", "weights.bin", "sub/*"), ("onnx/golden/external", "hand_sparse.onnx", "sub/*")])
+def test_a_model_of_several_files_has_its_values_in_an_archive(db, save, model):
+    """Its other files are found from its own directory on, whether or not the archive has another model."""
+    files = folder(*model)
+    path = str(corpus.FORMATS / model[0] / model[1])
+    sql = "SELECT object, component, dtype, digest, hash, zt_blob(?1, object, component) FROM zt_components(?1)"
+    findings = "SELECT component, rule, message FROM zt_check(?, 'full')"
+    expected, found = rows(db, sql, path), rows(db, findings, path)
+    inside = {"variables/" + name: data for name, data in files.items()}
+    alone = save("alone.zip", archive(inside))
+    assert rows(db, sql, alone) == expected
+    assert rows(db, findings, alone) == found
+    assert rows(db, "SELECT count(shard), sum(length) FROM zt_components(?)", alone) == [(0, sum(len(blob) for *_, blob in expected))]
+    both = archive({"m.safetensors": ONE, **inside})
+    assert [(name.removeprefix(f"variables/{model[1]}/"), *more) for name, *more in rows(db, sql, both)][1:] == expected
+    assert rows(db, findings, both) == found
+
+
+def test_files_of_a_model_that_an_archive_does_not_have(db):
+    """What is there is read; the name of each missing file is that of its model."""
+    files = folder("tensorflow/golden", "sharded.index", "sharded.data-0000[02]*")
+    source = archive({"a/" + name: data for name, data in files.items()})
+    missing = "its bytes are in a file that the archive does not have"
+    assert rows(db, "SELECT object, component, rule, message FROM zt_check(?, 'full')", source) == [
+        ("part1/w", "data", "archive-external", missing), ("z1", "data", "archive-external", missing)]
+    assert rows(db, "SELECT object, shard FROM zt_components(?) WHERE shard IS NOT NULL", source) == [
+        ("part1/w", "sharded.data-00001-of-00003"), ("z1", "sharded.data-00001-of-00003")]
+    assert value(db, "SELECT zt_json(?, 'part2/w')", source) == value(db, "SELECT zt_json(?, 'part2/w')", str(corpus.FORMATS / "tensorflow/golden/sharded.index"))
+    assert message(db, "SELECT zt_json(?, 'z1')", source) == f"ztensor: <blob>: object 'z1': component 'data': {missing}"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_views_of_a_member_may_share_bytes_whichever_member_is_last(db, order):
+    views = (corpus.FORMATS / "pytorch/golden/legacy_views.pt").read_bytes()
+    source = archive(dict([("a.pt", views), ("b.safetensors", ONE)][::order]))
+    assert rows(db, "SELECT count(*) FROM zt_objects(?) WHERE object LIKE 'a.pt/%'", source) == rows(db, "SELECT count(*) FROM zt_objects(?)", views)
+    assert rows(db, "SELECT rule FROM zt_check(?)", source) == []
+
+
 def held():
     """Sound files that may be members: no zTensor, no archives, and none whose bytes are in files beside it."""
     for format in corpus.formats():

@@ -136,7 +136,7 @@ TEST(test_a_range){
     uint8_t bytes[4];
     write_file(in_directory("range"), b.p, b.n);
     outer = image ? open_image(b) : open_file(in_directory("range"));
-    assert_int_equal(zt_source_open_range(outer, 5, 10, &range, &err), SQLITE_OK);
+    assert_int_equal(zt_source_open_range(outer, 5, 10, ZT_TEXT("in.zip"), &range, &err), SQLITE_OK);
     assert_true(zt_source_is_range(range) && !zt_source_is_range(outer));
     assert_int_equal(zt_source_size(range), 10);
     assert_int_equal(zt_source_image(range).n, image ? 10 : 0);

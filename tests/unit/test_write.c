@@ -75,6 +75,7 @@ static blob written_well(const zt_write *w){
   zt_error err = ZT_ERROR_NONE;
   blob b = written(w, &err);
   assert_succeeded(&err, w->encoder->name);
+  assert_null(err.object.z);   /* A later message would name it */
   return b;
 }
 

@@ -128,7 +128,15 @@ def cases():
     file = next((FORMATS / "ztensor/golden").rglob("*.zt")).read_bytes()
     yield unread("ztensor-beside", "AR4", "archive-in-archive", "it is a zTensor file in the archive, which is not read", "a zTensor file beside a tensor file", Member("x.zt", file), len(file))
     onnx = (FORMATS / "onnx/hostile/external-missing.onnx").read_bytes()
-    yield "external", archive(Member("x.onnx", onnx)), "lists_but_no_bytes", "AR5", "archive-external", "its bytes are in a file beside the member, and an archive has none there", "external data of a member", {"object": "w", "length": 16, "decoded_length": 16}
+    file = b"not-there.bin"   # As the model names it
+    for name, beside, message, what in (
+            ("", [], "its bytes are in a file that the archive does not have", "external data that the archive does not have"),
+            ("-elsewhere", [Member(b"y/" + file, b"x" * 16)], "its bytes are in a file that the archive does not have", "external data in another directory"),
+            ("-compressed", [Member(file, b"x" * 16, DEFLATE)], "its bytes are in a member that is compressed, and not read", "compressed external data"),
+            ("-encrypted", [Member(file, b"x" * 16, flags=1)], "its bytes are in a member that cannot be read", "encrypted external data"),
+            ("-end", [Member(file, b"x" * 15)], "its bytes end behind those of the member that they are in", "external data that are cut")):
+        yield (f"external{name}", archive(Member("x.onnx", onnx), *beside), "lists_but_no_bytes", "AR5", "archive-external", message, what,
+               {"object": "w", "length": 16, "decoded_length": 16})
     many = safetensors(**{f"w{i}": (0, 0, 0, 0) for i in range(400)})
     huge = archive(Member("x" * 4096, many), Member("y" * 4096, V))
     yield "names-huge", huge, "open_error", "AR7", "archive-names", "the names of its objects take more memory than a file of %d bytes is worth" % len(huge), "a long path before each of many names"
@@ -151,6 +159,7 @@ def cases():
                f"member '{member.name.decode()}' does not have the digest 'crc32:00000001' of the archive's directory", "a wrong CRC-32", {"level": "full"})
     yield "ok-crc-0", archive(Member("x.safetensors", W, crc=0), Member("y.safetensors", V)), "ok", None, None, None, "a CRC-32 of 0"
     yield "ok-dotdot", archive(Member("../../x.safetensors", W), Member("y.safetensors", V)), "ok", None, None, None, "a path that leaves the archive"
+    yield "ok-external", archive(Member("x.onnx", onnx), Member("not-there.bin", b"x" * 16), Member("y.safetensors", V)), "ok", None, None, None, "external data that the archive has"
     yield "ok-others", archive(Member("folder/", b""), Member("x", W), Member("model_index.json", b"{}"), Member("secret.txt", b"text", flags=1),
                                Member("config.json", b"{}", DEFLATE), Member("empty.safetensors", b""), Member("y.safetensors", b"none")), "ok", None, None, None, "members that are no tensor files"
     yield "ok-arrays", archive(Member("x.safetensors", W), Member("a.npy", array(), DEFLATE), Member("b", array())), "ok", None, None, None, "arrays of numpy beside a tensor file"
