@@ -111,6 +111,20 @@ def test_https(serve, remote, local, authority, tls, monkeypatch):
     same(remote(server, ttl=3600), local, server.origin + "/formats/", encode=True)
 
 
+@pytest.mark.parametrize("name", ["a b%20c", "ü?d=1", "m#.x"])
+@pytest.mark.parametrize("query", ["", "?download=true.index"])
+def test_files_of_data_are_named_as_their_index_is(web, remote, tmp_path, name, query):
+    """A URL is percent-encoded, and may have a query; the name of a checkpoint's file of data has neither."""
+    golden, sql = FORMATS / "tensorflow/golden", "SELECT object, shard, length, hash FROM zt_components(?)"
+    for suffix in ("index", *(f"data-0000{i}-of-00003" for i in range(3))):
+        data = (golden / f"sharded.{suffix}").read_bytes()
+        web.face.put(f"/dir/{name}.{suffix}", data)
+        (tmp_path / f"{name}.{suffix}").write_bytes(data)
+    expected = rows(remote(web), sql, str(tmp_path / f"{name}.index"))
+    assert expected[0][1] == f"{name}.data-00000-of-00003"
+    assert rows(remote(web), sql, web.origin + urllib.parse.quote(f"/dir/{name}.index") + query) == expected
+
+
 def fill(put):
     """Gives all files of the formats to a face: siblings, too."""
     for path in sorted(FORMATS.rglob("*")):
