@@ -16,6 +16,7 @@
 
 #define GGUF_VERSION 3
 #define GGUF_ALIGN_KEY "general.alignment"
+#define GGUF_ALIGN_TYPE "u32"     /* Readers refuse another one (GG14) */
 #define GGUF_ALIGN_LEAST 8
 #define GGUF_ALIGN 32             /* A file need not state this one */
 #define GGUF_NAME_MAX 63          /* GGML_MAX_NAME, less the NUL */
@@ -185,6 +186,7 @@ static int gguf_put_attribute(sqlite3_str *out, const zt_draft_attribute *a, zt_
     return err->rc;
   }
   zt_cbor_init(&v.cbor, a->value.p, a->value.n, err);
+  if( type.n==0 && zt_text_is(a->key, GGUF_ALIGN_KEY) ) type = ZT_TEXT(GGUF_ALIGN_TYPE);
   if( type.n==0 ){
     zt_cbor c = v.cbor;
     if( !gguf_append_word(&c, gguf_is_above(c), word, &n) ){
@@ -201,6 +203,24 @@ static int gguf_put_attribute(sqlite3_str *out, const zt_draft_attribute *a, zt_
   return err->rc;
 }
 
+/* The number of an alignment; 0: it is none. That of a file that is updated was read (GG14). */
+static uint64_t gguf_read_align(const zt_draft_attribute *a, zt_error *err){
+  zt_cbor cbor;
+  zt_cbor_item item;
+  if( a->stored ) return a->value.n==8 ? zt_le32(a->value.p+4) : 0;
+  zt_cbor_init(&cbor, a->value.p, a->value.n, err);
+  if( !zt_cbor_next(&cbor, &item) || item.type!=ZT_CBOR_UINT || item.n<GGUF_ALIGN_LEAST
+   || item.n>ZT_ENCODER_ALIGN_MOST || (item.n & (item.n-1))!=0 ) return 0;
+  return item.n;
+}
+
+static int gguf_check_align(const zt_draft_attribute *a, zt_error *err){
+  if( gguf_read_align(a, err)!=0
+   && (a->stored_type.n==0 || zt_text_is(a->stored_type, GGUF_ALIGN_TYPE)) ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "attribute '" GGUF_ALIGN_KEY "' must be a " GGUF_ALIGN_TYPE
+                 " and a power of two from %d on", GGUF_ALIGN_LEAST);
+}
+
 static int gguf_check_attribute(const zt_draft_attribute *attribute, bool of_object,
                                 zt_error *err){
   sqlite3_str *out;
@@ -210,6 +230,7 @@ static int gguf_check_attribute(const zt_draft_attribute *attribute, bool of_obj
     return err->rc;
   }
   if( attribute->stored ) return SQLITE_OK;
+  if( zt_text_is(attribute->key, GGUF_ALIGN_KEY) ) return gguf_check_align(attribute, err);
   out = sqlite3_str_new(NULL);
   gguf_put_attribute(out, attribute, err);
   if( sqlite3_str_errcode(out)==SQLITE_NOMEM ) zt_fail_nomem(err);
@@ -296,34 +317,14 @@ static void gguf_put_info(zt_encoder_run *run, uint32_t number, uint64_t *offset
   *offset += length+(align-length%align)%align;
 }
 
-/* The number of an alignment; 0: it is none. That of a file that is updated was read (GG14). */
-static uint64_t gguf_read_align(const zt_draft_attribute *a, zt_error *err){
-  zt_cbor cbor;
-  zt_cbor_item item;
-  if( a->stored ) return a->value.n==8 ? zt_le32(a->value.p+4) : 0;
-  zt_cbor_init(&cbor, a->value.p, a->value.n, err);
-  if( !zt_cbor_next(&cbor, &item) || item.type!=ZT_CBOR_UINT || item.n<GGUF_ALIGN_LEAST
-   || item.n>ZT_ENCODER_ALIGN_MOST || (item.n & (item.n-1))!=0 ) return 0;
-  return item.n;
-}
-
 /* The file's attribute general.alignment: 0 if it has none. */
 static int gguf_stated_align(const zt_draft *draft, uint64_t *out, zt_error *err){
   zt_draft_attribute a;
   *out = 0;
   for(uint32_t at=0; (at = zt_draft_next_attribute(draft, ZT_DRAFT_FILE, at, &a))!=0; ){
-    if( !zt_text_is(a.key, GGUF_ALIGN_KEY) ) continue;
-    *out = gguf_read_align(&a, err);
-    if( *out || err->rc ) return err->rc;
-    return zt_fail(err, SQLITE_ERROR, "attribute '" GGUF_ALIGN_KEY "' must be a power of two from"
-                   " %d on", GGUF_ALIGN_LEAST);
+    if( zt_text_is(a.key, GGUF_ALIGN_KEY) ) *out = gguf_read_align(&a, err);
   }
-  return SQLITE_OK;
-}
-
-static int gguf_check_draft(const zt_draft *draft, zt_error *err){
-  uint64_t align;
-  return gguf_stated_align(draft, &align, err);
+  return err->rc;
 }
 
 /* Take the alignment that an attribute states. It must be the argument's, if that was given. */
@@ -409,5 +410,5 @@ const zt_encoder zt_encoder_gguf = {
   .defaults = { .align = GGUF_ALIGN, .codec = ZT_CODEC_RAW }, .least_align = GGUF_ALIGN_LEAST,
   .codecs = 1u<<ZT_CODEC_RAW,
   .keeps = gguf_keeps, .check_object = gguf_check_object, .check_attribute = gguf_check_attribute,
-  .check_draft = gguf_check_draft, .compare = zt_draft_compare_names, .write = gguf_write
+  .compare = zt_draft_compare_names, .write = gguf_write
 };

@@ -393,7 +393,9 @@ static int rows_add_data(const zt_draft_rows *r, zt_row *row, zt_draft *draft,
   if( !row->spooled ){
     zt_draft_object_get(draft, *object, &checked);
     err->component = row->role;
-    if( zt_data_check(&checked, row->role, row->dtype, row->data, err) ) return err->rc;
+    if( zt_data_check(&checked, row->role, row->dtype, row->data, r->encoder->rules, err) ){
+      return err->rc;
+    }
     err->component.z = NULL;
   }
   return zt_supplies_add(supplies, &supply, &c.supply, err)

@@ -7,6 +7,7 @@ typedef struct data_check {
   const zt_draft_object *object;
   const zt_dtype *dtype;
   zt_span bytes;
+  unsigned rules;
   zt_error *err;
 } data_check;
 
@@ -63,8 +64,10 @@ static uint64_t data_index(const data_check *c, uint64_t i){
 }
 
 static int data_check_index_type(const data_check *c, uint64_t *n){
-  if( c->dtype->id!=ZT_DTYPE_u64 && c->dtype->id!=ZT_DTYPE_u32 ){
-    return zt_fail(c->err, SQLITE_ERROR, "indices are of u64, not %s", c->dtype->name);
+  const bool narrow = !(c->rules & ZT_RULE_U64_INDICES);
+  if( c->dtype->id!=ZT_DTYPE_u64 && !(narrow && c->dtype->id==ZT_DTYPE_u32) ){
+    return zt_fail(c->err, SQLITE_ERROR, "indices are of u64%s, not %s", narrow ? " or u32" : "",
+                   c->dtype->name);
   }
   *n = c->bytes.n/c->dtype->width;
   if( c->bytes.n%c->dtype->width==0 ) return SQLITE_OK;
@@ -124,8 +127,8 @@ static int data_check_values(const data_check *c){
 }
 
 int zt_data_check(const zt_draft_object *object, zt_text role, const zt_dtype *dtype,
-                  zt_span bytes, zt_error *err){
-  const data_check c = { object, dtype, bytes, err };
+                  zt_span bytes, unsigned rules, zt_error *err){
+  const data_check c = { object, dtype, bytes, rules, err };
   const bool csr = object->layout==ZT_LAYOUT_CSR, coo = object->layout==ZT_LAYOUT_COO;
   uint64_t n = 0;
   if( dtype->class==ZT_BOOL && data_check_bools(&c) ) return err->rc;

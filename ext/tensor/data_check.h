@@ -7,9 +7,9 @@
 
 /* Fail unless the bytes are those of the component with that role of an object: as many as layout,
 ** shape and type demand; bools 0 or 1; spare bits of packed elements 0; indices within the shape,
-** indptr from 0 on and never falling. What only several components show is left to the reader of
-** the file (layout.h). */
+** indptr from 0 on and never falling, both of the types that the format's ZT_RULE_ bits allow. What
+** only several components show is left to the reader of the file (layout.h). */
 int zt_data_check(const zt_draft_object *object, zt_text role, const zt_dtype *dtype,
-                  zt_span bytes, zt_error *err);
+                  zt_span bytes, unsigned rules, zt_error *err);
 
 #endif

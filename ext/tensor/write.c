@@ -49,41 +49,40 @@ int zt_write_check_object(const zt_write *w, uint32_t object, zt_error *err){
   return err->rc;
 }
 
-/* The number of elements of a component; 0: the object has none of that role. *there: it has. */
-static uint64_t write_elements(const zt_draft *d, uint32_t object, const char *role, bool *there){
-  zt_draft_component c;
-  for(uint32_t at=0; (at = zt_draft_next_component(d, object, at, &c))!=0; ){
-    if( zt_text_equal(c.role, zt_text_of(role)) && c.element ){
-      return c.decoded_length/c.element->bytes*c.element->elements;
-    }
+/* Find the component of a role whose type is known. */
+static bool write_find(const zt_draft *d, uint32_t object, const char *role,
+                       zt_draft_component *out){
+  for(uint32_t at=0; (at = zt_draft_next_component(d, object, at, out))!=0; ){
+    if( zt_text_equal(out->role, zt_text_of(role)) && out->element ) return true;
   }
-  *there = false;
-  return 0;
+  return false;
+}
+
+/* The number of elements of a component, with the spare ones of its last byte. */
+static uint64_t write_elements(const zt_draft_component *c){
+  return c->decoded_length/c->element->bytes*c->element->elements;
 }
 
 /* The components of a sparse object are there, and fit each other. */
 static int write_check_sparse(const zt_draft *d, uint32_t number, zt_error *err){
   zt_draft_object o;
-  bool there = true;
-  uint64_t values, others;
+  zt_draft_component values, indptr, places;
+  uint64_t n, bytes = 0;
+  bool csr;
   zt_draft_object_get(d, number, &o);
-  if( o.kept || (o.layout!=ZT_LAYOUT_CSR && o.layout!=ZT_LAYOUT_COO) ) return SQLITE_OK;
+  csr = o.layout==ZT_LAYOUT_CSR;
+  if( o.kept || (!csr && o.layout!=ZT_LAYOUT_COO) ) return SQLITE_OK;
   err->object = o.name;
-  values = write_elements(d, number, "values", &there);
-  if( o.layout==ZT_LAYOUT_CSR ){
-    write_elements(d, number, "indptr", &there);
-    others = write_elements(d, number, "indices", &there);
-  }else{
-    others = write_elements(d, number, "coords", &there)/(o.rank ? o.rank : 1);
-  }
-  if( !there ){
-    return zt_fail(err, SQLITE_ERROR, "a component is missing: %s", o.layout==ZT_LAYOUT_CSR
+  if( !write_find(d, number, "values", &values) || (csr && !write_find(d, number, "indptr", &indptr))
+   || !write_find(d, number, csr ? "indices" : "coords", &places) ){
+    return zt_fail(err, SQLITE_ERROR, "a component is missing: %s", csr
                    ? "sparse_csr has values, indices and indptr"
                    : "sparse_coo has values and coords");
   }
-  if( values==others ) return SQLITE_OK;
-  return zt_fail(err, SQLITE_ERROR, "%llu values have %llu places", (unsigned long long)values,
-                 (unsigned long long)others);
+  n = write_elements(&places)/(csr || o.rank==0 ? 1 : o.rank);
+  if( zt_dtype_size(values.element, n, &bytes) && bytes==values.decoded_length ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "%llu values have %llu places",
+                 (unsigned long long)write_elements(&values), (unsigned long long)n);
 }
 
 int zt_write_check(const zt_write *w, zt_error *err){

@@ -305,3 +305,18 @@ def test_typed_attributes(db):
     db.execute("COMMIT")
     shown = "SELECT key, value, type, stored_type FROM zt_attributes(?) WHERE object IS NULL ORDER BY 1"
     assert rows(db, shown, "a.gguf") == rows(db, shown, source) != []
+
+
+@pytest.mark.parametrize("align", [8, 64, 4096])
+def test_the_alignment_of_gguf_needs_no_stored_type(db, align):
+    declare(db, "a.gguf")
+    db.execute("BEGIN")
+    insert(db, key="general.alignment", value=align)
+    for name in ("v", "w"):
+        put(db, name, b"\1\0\0\0", "f32", "[1]")
+    db.execute("COMMIT")
+    assert rows(db, "SELECT value, stored_type FROM zt_attributes('a.gguf') WHERE object IS NULL") == [(align, "u32")]
+    assert [offset % align for offset, in rows(db, "SELECT offset FROM zt_components('a.gguf')")] == [0, 0]
+    declare(db, "b.gguf", name="other")
+    code, text = refusal(db, "INSERT INTO other(key, value, stored_type) VALUES('general.alignment', ?, 'i64')", align)
+    assert code == 1 and text.endswith("b.gguf: attribute 'general.alignment' must be a u32 and a power of two from 8 on")

@@ -16,6 +16,7 @@ typedef struct given {
   uint64_t shape[3];
   const char *hex;         /* The bytes */
   const char *fault;       /* NULL: they are right */
+  unsigned rules;          /* Of the format */
 } given;
 
 static void check_given(const given *g, size_t row){
@@ -23,7 +24,7 @@ static void check_given(const given *g, size_t row){
   zt_error err = { .path = "x.zt", .object = ZT_TEXT_INIT("w") };
   blob bytes = blob_of(g->hex);
   char expected[300];
-  const int rc = zt_data_check(&object, zt_text_of(g->role), zt_dtype_get(g->dtype), span_of(bytes), &err);
+  const int rc = zt_data_check(&object, zt_text_of(g->role), zt_dtype_get(g->dtype), span_of(bytes), g->rules, &err);
   snprintf(expected, sizeof(expected), "ztensor: x.zt: object 'w': %s", g->fault ? g->fault : NOTHING);
   check( rc==(g->fault ? SQLITE_ERROR : SQLITE_OK) && rc==err.rc, "row %zu: %s", row, err.message ? err.message : "no error" );
   if( g->fault ) check( strcmp(err.message, expected)==0, "row %zu: %s", row, err.message );
@@ -97,8 +98,10 @@ TEST(test_coordinates_are_within_the_shape){
     { COO("coords", u64, 0, 0), ZERO, "1 coordinates are not a whole number for each of 0 dimensions" },
     { COO("coords", u64, 2, 2, 3), ZERO "01", "9 bytes are no whole number of u64" },
     { COO("coords", u32, 1, 3), "0000", "2 bytes are no whole number of u32" },
-    { COO("coords", i64, 2, 2, 3), ZERO ONE, "indices are of u64, not i64" },
-    { COO("coords", u16, 1, 3), "0000", "indices are of u64, not u16" },
+    { COO("coords", i64, 2, 2, 3), ZERO ONE, "indices are of u64 or u32, not i64" },
+    { COO("coords", u16, 1, 3), "0000", "indices are of u64 or u32, not u16" },
+    { COO("coords", u32, 1, 3), "00000000", "indices are of u64, not u32", ZT_RULE_U64_INDICES },
+    { COO("coords", u64, 1, 3), ZERO, NULL, ZT_RULE_U64_INDICES },
   };
   check_all(rows, COUNT(rows));
 }
@@ -112,7 +115,8 @@ TEST(test_columns_are_within_the_shape){
     { CSR("indices", u32, 3, 2), "0100000002000000", "index 1 is 2, beyond the dimension of 2" },
     { CSR("indices", u64, 9, 0), ZERO, "index 0 is 0, beyond the dimension of 0" },
     { CSR("indices", u64, 2, 3), "00", "1 bytes are no whole number of u64" },
-    { CSR("indices", f32, 2, 3), "00000000", "indices are of u64, not f32" },
+    { CSR("indices", f32, 2, 3), "00000000", "indices are of u64 or u32, not f32" },
+    { CSR("indices", u32, 2, 3), "00000000", "indices are of u64, not u32", ZT_RULE_U64_INDICES },
   };
   check_all(rows, COUNT(rows));
 }
@@ -130,7 +134,8 @@ TEST(test_pointers_rise_from_0){
     { CSR("indptr", u64, 0, 3), NOTHING, "indptr has 0 entries for 0 rows, not one more" },
     { CSR("indptr", u64, UINT64_MAX, 3), NOTHING, "indptr has 0 entries for 18446744073709551615 rows, not one more" },
     { CSR("indptr", u64, 2, 3), ZERO ONE "02", "17 bytes are no whole number of u64" },
-    { CSR("indptr", bool, 2, 3), "000101", "indices are of u64, not bool" },
+    { CSR("indptr", bool, 2, 3), "000101", "indices are of u64 or u32, not bool" },
+    { CSR("indptr", u32, 0, 3), "00000000", "indices are of u64, not u32", ZT_RULE_U64_INDICES },
   };
   check_all(rows, COUNT(rows));
 }

@@ -309,7 +309,7 @@ TEST(test_drafts){
   check_whole("npz", two_named("", ".npy"), "object '.npy': numpy would read this name as that of ''");
   d = new_draft();
   add_attribute(d, ZT_DRAFT_FILE, "general.alignment", "1821", "u32", &err);
-  check_whole("gguf", d, "attribute 'general.alignment' must be a power of two from 8 on");
+  check_whole("gguf", d, "attribute 'general.alignment' must be a u32 and a power of two from 8 on");
 }
 
 TEST(test_blocks_of_another_size){

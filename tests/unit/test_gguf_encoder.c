@@ -25,15 +25,19 @@ static int write_draft(zt_draft *d, const zt_encoder_options *options, blob *out
 }
 
 /* One attribute, checked and written. */
-static int write_attribute(zt_span value, const char *type, blob *out, zt_error *err){
+static int write_keyed(zt_text key, zt_span value, const char *type, blob *out, zt_error *err){
   const zt_encoder *encoder = zt_encoder_named(ZT_TEXT("gguf"));
-  const zt_draft_attribute a = { .key = ZT_TEXT_INIT("k"), .value = value, .stored_type = zt_text_of(type) };
+  const zt_draft_attribute a = { .key = key, .value = value, .stored_type = zt_text_of(type) };
   zt_draft *d;
   if( encoder->check_attribute(&a, false, err) ) return err->rc;
   d = zt_draft_new(err);
   if( d && zt_draft_add_attribute(d, ZT_DRAFT_FILE, &a, err)==SQLITE_OK ) write_draft(d, &encoder->defaults, out, err);
   zt_draft_free(d);
   return err->rc;
+}
+
+static int write_attribute(zt_span value, const char *type, blob *out, zt_error *err){
+  return write_keyed(ZT_TEXT("k"), value, type, out, err);
 }
 
 /* The word and the JSON of the file's only attribute, as its driver shows them: "u8 1". */
@@ -127,6 +131,30 @@ TEST(test_integers_at_their_limits){
     expect_failure("6131", rows[i].type, what);
     expect_failure("8100", rows[i].type, what);
     expect_failure("f6", rows[i].type, what);
+  }
+}
+
+TEST(test_the_alignment_is_a_u32){
+  static const struct { const char *cbor, *type; bool fails; } rows[] = {
+    { "1840", "", false }, { "1840", "u32", false }, { "08", "", false }, { "1a00100000", "", false },
+    { "1840", "i64", true }, { "1840", "u64", true }, { "1840", "arr[u32]", true }, { "811840", "", true }, { "811840", "arr[u32]", true },
+    { "04", "", true }, { "00", "u32", true }, { "1821", "u32", true }, { "20", "", true }, { "1a80000000", "", true }, { "6138", "", true },
+    { "f95400", "", true }, { "f5", "u32", true }
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    blob value = { 0 }, out = { 0 };
+    put_hex(&value, rows[i].cbor);
+    write_keyed(ZT_TEXT("general.alignment"), span_of(value), rows[i].type, &out, &err);
+    if( rows[i].fails ){
+      assert_null(out.p);
+      assert_failed(&err, "attribute 'general.alignment' must be a u32 and a power of two from 8 on", rows[i].cbor);
+    }else{
+      assert_succeeded(&err, rows[i].cbor);
+      check( zt_le32(out.p+49)==ZT_GGUF_U32, "%s as '%s': another type", rows[i].cbor, rows[i].type );
+    }
+    free(value.p);
+    free(out.p);
   }
 }
 

@@ -185,7 +185,8 @@ TEST(test_the_size_of_all_components){
 
 /* --- Sparse objects by value are read back --- */
 
-static void check_sparse(const char *format, zt_layout_id layout, const char *values, const char *indices, const char *indptr, const char *fault){
+static void check_sparse_of(const char *type, const char *format, zt_layout_id layout, const char *values, const char *indices,
+                            const char *indptr, const char *fault){
   supplied s;
   zt_write w;
   uint32_t object;
@@ -193,7 +194,7 @@ static void check_sparse(const char *format, zt_layout_id layout, const char *va
   begin_spool(&s);
   put_dense(&s, "first", "u8", 1, "01");
   object = put_object(&s, "w", layout, 2, two_four);
-  put_component(&s, object, "values", "f32", blob_of(values));
+  put_component(&s, object, "values", type, blob_of(values));
   put_component(&s, object, layout==ZT_LAYOUT_CSR ? "indices" : "coords", "u64", blob_of(indices));
   if( indptr ) put_component(&s, object, "indptr", "u64", blob_of(indptr));
   w = write_of(&s, format);
@@ -201,6 +202,10 @@ static void check_sparse(const char *format, zt_layout_id layout, const char *va
   if( fault ) refused(&w, SQLITE_ERROR, message);
   else free(written_well(&w).p);
   supplied_end(&s);
+}
+
+static void check_sparse(const char *format, zt_layout_id layout, const char *values, const char *indices, const char *indptr, const char *fault){
+  check_sparse_of("f32", format, layout, values, indices, indptr, fault);
 }
 
 #define UNSORTED "0300000000000000 0000000000000000 0200000000000000"
@@ -218,6 +223,15 @@ TEST(test_sparse_objects_are_read_back){
   check_sparse("ztensor-2", ZT_LAYOUT_COO, "0000c03f 000000c0", "0100000000000000 0100000000000000 0300000000000000 0300000000000000", NULL,
                "two stored elements lie in one cell");
   check_sparse("ztensor-1.2", ZT_LAYOUT_COO, "0000c03f 000000c0", "0100000000000000 0100000000000000 0300000000000000 0300000000000000", NULL, NULL);
+}
+
+TEST(test_the_last_byte_of_packed_values_has_spare_bits){
+  check_sparse_of("f4_e2m1", "ztensor-2", ZT_LAYOUT_CSR, "2103", COLUMNS, POINTERS, NULL);
+  check_sparse_of("f4_e2m1", "ztensor-2", ZT_LAYOUT_CSR, "2143", COLUMNS, POINTERS,
+                  "component 'values': the spare bits of the last byte, 0x43, are not 0");
+  check_sparse_of("f4_e2m1", "ztensor-2", ZT_LAYOUT_CSR, "21", COLUMNS, POINTERS, "2 values have 3 places");
+  check_sparse_of("f4_e2m1", "ztensor-2", ZT_LAYOUT_CSR, "210300", COLUMNS, POINTERS, "6 values have 3 places");
+  check_sparse_of("f4_e2m1", "ztensor-2", ZT_LAYOUT_COO, "03", "0100000000000000 0300000000000000", NULL, NULL);
 }
 
 /* --- Lengths --- */

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import sys
 from typing import Any, Mapping
@@ -26,8 +27,8 @@ def save(path: str | os.PathLike[str], mapping: Mapping[str, Any], format: str |
     `mapping`: names and tensors: arrays of numpy (ml_dtypes' types, too), tensors of torch, Tensor of tensors(), which are copied
     from file to file, and whatever numpy.asarray() takes. Arrays that are contiguous are not copied.
     `format`: `ztensor-2`, `ztensor-1.2`, `safetensors`, `gguf`, `npy` or `npz`. None: by the name's end.
-    `attributes` of the file and, by tensor, `tensor_attributes`: text, numbers, booleans, None, bytes, lists and dictionaries, as
-    far as the format can hold them.
+    `attributes` of the file and, by tensor, `tensor_attributes`: text, numbers, booleans, None, bytes, and lists and dictionaries
+    without NaN and bytes, with text as keys, as far as the format can hold them.
     `replace`: an existing file is replaced. Without it, it is an error.
     `options` are zt_writer's: order, align, encoding ("zstd"), level, digest, drop, sync.
 
@@ -105,8 +106,8 @@ class _Writer:
         """A file beside the target with this one tensor, which SQLite cannot take as a value."""
         from . import removal
 
-        if short == "complex128":
-            raise ValueError(f"a tensor of complex128 has at most {VALUE_MAX} bytes here, not {len(data)}")
+        if short not in _SAFETENSORS:
+            raise ValueError(f"a tensor of {short} has at most {VALUE_MAX} bytes here, not {len(data)}")
         head = json.dumps({"tensor": {"dtype": _SAFETENSORS[short], "shape": shape, "data_offsets": [0, len(data)]}}).encode()
         head += b" " * (-len(head) % 8)
         made = self.spools.enter_context(removal.unfinished(os.path.dirname(self.path) or os.curdir, ".partial"))
@@ -122,6 +123,7 @@ def _quoted(value: Any) -> str:
 
 def _attribute(value: Any) -> tuple[Any, str | None]:
     """A value of SQLite's, and the type of zt_attributes."""
+    value = _plain(value)
     if value is None:
         return None, "null"
     if isinstance(value, bool):
@@ -134,13 +136,34 @@ def _attribute(value: Any) -> tuple[Any, str | None]:
         return value, "text"
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value), "blob"
-    if isinstance(value, Mapping):
-        return json.dumps(value), "object"
-    if isinstance(value, (list, tuple)):
-        return json.dumps(value), "array"
-    if hasattr(value, "item"):   # A number of numpy's
-        return _attribute(value.item())
+    if isinstance(value, (Mapping, list, tuple)):
+        return _json(value), "object" if isinstance(value, Mapping) else "array"
     raise TypeError(f"an attribute is no {type(value).__qualname__}")
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy's or torch's as Python's own. Arrays and times, which would become a number, stay as they are."""
+    is_time = getattr(getattr(value, "dtype", None), "kind", None) in ("m", "M")
+    return value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) and not is_time else value
+
+
+def _json(value: Any) -> str:
+    """A list, a dictionary, or what is in one, without a change: JSON itself has no NaN, and text alone as keys."""
+    value = _plain(value)
+    if isinstance(value, Mapping):
+        others = [key for key in value if not isinstance(key, str)]
+        if others:
+            raise TypeError(f"a key in an attribute is text, and {others[0]!r} is none")
+        return "{" + ",".join(f"{json.dumps(key)}:{_json(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(_json, value)) + "]"
+    if isinstance(value, float) and not math.isfinite(value):
+        if math.isnan(value):
+            raise ValueError("NaN can be an attribute, but not stand in a list or a dictionary")
+        return "9e999" if value > 0 else "-9e999"
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return json.dumps(value)
+    raise TypeError(f"a list or a dictionary that is an attribute has no {type(value).__qualname__}")
 
 
 def _bytes_of(name: str, value: Any) -> tuple[str, list[int], memoryview]:

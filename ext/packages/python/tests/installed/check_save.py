@@ -54,6 +54,29 @@ def test_attributes(tmp_path):
                     (None, "tags", '["a",1]', "array"), ("w", "unit", "m", "text")]
 
 
+def test_what_attributes_have_within_them(tmp_path):
+    """Nothing becomes another value on the way."""
+    given = {"numbers": [np.float32(0.5), np.int64(-1), np.bool_(True), float("inf"), float("-inf"), -0.0, 2**64 - 1], "deep": {"k": ({"": None},)},
+             "nan": float("nan"), "array of one": np.array(7)}
+    save(tmp_path / "a.zt", {"w": np.ones(1)}, attributes=given)
+    rows = query("SELECT key, value, type FROM zt_attributes(?) ORDER BY key", [tmp_path / "a.zt"]).rows()
+    assert rows == [("array of one", 7, "integer"), ("deep", '{"k":[{"":null}]}', "object"), ("nan", None, "real"),
+                    ("numbers", "[0.5,-1,true,9.0e+999,-9.0e+999,-0.0,18446744073709551615]", "array")]
+
+
+@pytest.mark.parametrize("value, kind, said", [
+    (np.array([7]), TypeError, "an attribute is no ndarray"), (np.array([7, 8]), TypeError, "an attribute is no ndarray"),
+    (np.datetime64("2020-01-01", "ns"), TypeError, "an attribute is no datetime64"),
+    ([np.timedelta64(1, "ns")], TypeError, "a list or a dictionary that is an attribute has no timedelta64"),
+    ({"k": [b"\0"]}, TypeError, "a list or a dictionary that is an attribute has no bytes"),
+    ({1: "x"}, TypeError, "a key in an attribute is text, and 1 is none"), ([{True: 1}], TypeError, "a key in an attribute is text, and True is none"),
+    ({"k": {None: 1}}, TypeError, "a key in an attribute is text, and None is none"),
+    ([float("nan")], ValueError, "NaN can be an attribute, but not stand in a list or a dictionary")])
+def test_what_would_change_in_an_attribute_is_an_error(tmp_path, value, kind, said):
+    assert failure(tmp_path / "a.zt", {"w": np.ones(1)}, attributes={"k": value}) == (kind, said)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_from_file_to_file(tmp_path):
     """Tensor of tensors() is copied as it is, and may be mixed with arrays; the target may be its own source."""
     save(tmp_path / "a.safetensors", SMALL)
@@ -76,6 +99,8 @@ def test_large_tensors_go_through_a_file_that_is_removed(tmp_path, monkeypatch):
     assert (tmp_path / "large.zt").read_bytes() == (tmp_path / "small.zt").read_bytes()
     with pytest.raises(ValueError, match="complex128 has at most 5 bytes here, not 16"):
         save(tmp_path / "c.zt", COMPLEX)
+    with pytest.raises(ValueError, match="f4_e2m1 has at most 5 bytes here, not 6"):
+        save(tmp_path / "c.zt", {"w": np.ones(12).astype(ml_dtypes.float4_e2m1fn)})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["large.zt", "small.zt"]
 
 
