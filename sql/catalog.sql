@@ -559,7 +559,7 @@ FROM change AS c JOIN host AS h ON h.id = c.host;
 DROP VIEW IF EXISTS main.file_names;
 CREATE VIEW main.file_names AS
 SELECT column1 AS pattern
-FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.ckpt'), ('*.ptl'), ('*model*.bin'), ('*.pkl'), ('*.pickle'), ('*.joblib'), ('*.onnx'), ('*.h5'), ('*.hdf5'), ('*.keras'), ('*.tflite'), ('*.msgpack'), ('*.index'), ('*.mat'), ('*.dduf'), ('*.llamafile'), ('*.pt2'));
+FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.ckpt'), ('*.ptl'), ('*.pt.tar'), ('*.pth.tar'), ('*model*.bin'), ('*adapter*.bin'), ('*lora*.bin'), ('*embeds*.bin'), ('optimizer*.bin'), ('*.pkl'), ('*.pickle'), ('*.joblib'), ('*.onnx'), ('*.h5'), ('*.hdf5'), ('*.keras'), ('*.tflite'), ('*.msgpack'), ('*.index'), ('*.mat'), ('*.dduf'), ('*.llamafile'), ('*.pt2'));
 
 -- Which name do people use for the type of a kind of tensor? For a quantized tensor of GGUF it is the block's: q5_0.
 DROP VIEW IF EXISTS main.kinds;
@@ -573,7 +573,7 @@ CREATE VIEW main.troubles AS
 SELECT f.id AS file, CASE WHEN f.error_kind = 'unsupported' THEN 'unsupported'
                           WHEN f.error_kind = 'unknown'
                            AND NOT EXISTS (SELECT 1 FROM file_names AS n
-                                           WHERE replace(f.path, rtrim(f.path, replace(f.path, '/', '')), '') GLOB n.pattern) THEN 'other'
+                                           WHERE lower(replace(f.path, rtrim(f.path, replace(f.path, '/', '')), '')) GLOB n.pattern) THEN 'other'
                           ELSE 'broken' END AS trouble
 FROM file AS f WHERE f.error IS NOT NULL;
 

@@ -12,6 +12,8 @@ CONTAINER = ROOT / "ext" / "container"
 TENSOR = ROOT / "ext" / "tensor" / "rule.c"
 LIST = re.compile(r"^(?:static )?const zt_rule (\w+)\[\] = \{\n(.*?)^\};", re.M | re.S)
 ROW = re.compile(r'^  ZT_[A-Z]+\("([A-Z]+\d+)",\s*"([a-z\d-]+)"', re.M)
+TEXTS = re.compile(r'\.(format|files) = ((?:"[^"]*"\s*)+)')
+LITERAL = re.compile(r'"([^"]*)"')
 DRIVER = re.compile(r"(?:^/\*((?:(?!\*/).)*)\*/\n)?^const zt_driver zt_driver_(\w+) = \{(.*?)^\};", re.M | re.S)
 
 
@@ -38,7 +40,7 @@ def _described(comment: str) -> dict[str, str]:
 
 
 def _driver(path: Path, found: re.Match[str]) -> Driver:
-    fields = dict(re.findall(r'\.(format|files) = "([^"]*)"', found[3]))
+    fields = {name: "".join(LITERAL.findall(text)) for name, text in TEXTS.findall(found[3])}
     listed = re.search(r"\.rules = (?:\{([^}]*)\}|(\w+))", found[3])
     lists = listed[1] or re.search(rf"^#define {listed[2]} \{{(.*)\}}", path.read_text(), re.M)[1]
     return Driver(found[2], fields["format"], fields.get("files", "").split(), re.findall(r"\w+", lists), path, _described(found[1] or ""))

@@ -22,10 +22,11 @@
 **   AR9  it is no tensor's elements alone, as PyTorch exports them since 2.8
 **   AR8  at least one tensor file is read
 **   AR10 members have the CRC-32 that the directory states: a full check reads them
+**   AR11 it is a tensor file if its name says so
 **
-** A member that breaks AR3, AR4 or AR9, or that is a tensor file and cannot be opened, is an object
-** without values: it hides no other. If there is no other, and the first such member is broken, its
-** fault is the archive's.
+** A member that breaks AR3, AR4, AR9 or AR11, or that is a tensor file and cannot be opened, is an
+** object without values: it hides no other. If there is no other, and the first such member is
+** broken, its fault is the archive's.
 */
 #include "container/archive.h"
 
@@ -68,6 +69,8 @@ static const zt_rule archive_rules[] = {
   ZT_ERROR("AR10", "archive-crc",
            "a member has the CRC-32 that the archive's directory states (archive)",
            ZT_SPEC_ZIP("4.4.7")),
+  ZT_WARNING("AR11", "archive-named",
+             "a member that is called like a tensor file is one (archive)", ZT_SPEC_SENSE),
   ZT_UNSUPPORTED("AR8", "archive-unread", "an archive has a tensor file that is read",
                  ZT_SPEC_OURS),
   ZT_RULES_END
@@ -87,18 +90,22 @@ typedef struct archive_found {
   bool sure;                   /* The driver knows its magic number */
   bool archive;                /* A zip archive, but not PyTorch's */
   bool foreign;                /* Of a format that is known and not read */
+  bool named;                  /* By its name alone a tensor file: AR11 */
   bool ztensor;
   bool raw;                    /* Elements, of which another member says what they are */
 } archive_found;
 
-/* True if files with the member's name are tensor files. */
+/* True if files with the member's name are tensor files. Hidden ones are not: macOS puts ._NAME
+** beside each file. */
 static bool archive_is_named(zt_text path){
   char name[ARCHIVE_KNOWN_MAX];
   size_t n = path.n;
   while( n>0 && path.z[n-1]!='/' && path.z[n-1]!='\\' ) n--;
   path.z += n;
   path.n -= n;
-  if( path.n==0 || path.n>=sizeof(name) || zt_has_nul(path.z, path.n) ) return false;
+  if( path.n==0 || path.z[0]=='.' || path.n>=sizeof(name) || zt_has_nul(path.z, path.n) ){
+    return false;
+  }
   memcpy(name, path.z, path.n);
   name[path.n] = 0;
   return zt_container_files(name);
@@ -128,7 +135,18 @@ static void archive_found_clear(archive_found *f){
   f->range = NULL;
 }
 
-/* Find the driver of a member's bytes. T2 is the fault of those of a format that is not read. */
+/* T2 is the fault of bytes of a format that is not read, AR11 that of others whose name says
+** more. */
+static void archive_identify_foreign(archive_found *f, const zt_head_tail *input, zt_error *err){
+  zt_foreign_fail(input, err);
+  if( !zt_error_is_of_file(err) ) return;
+  f->foreign = err->rule && strcmp(err->rule, "T2")==0;
+  f->named = !f->foreign && archive_is_named(f->name);
+  if( f->named ) err->rule = "AR11";
+  else if( !f->foreign ) zt_error_clear(err);
+}
+
+/* Find the driver of a member's bytes. */
 static int archive_identify(archive_found *f, const zt_interrupt *interrupt, zt_error *err){
   zt_head_tail_buffer buffer;
   zt_head_tail input = { 0 };
@@ -141,9 +159,7 @@ static int archive_identify(archive_found *f, const zt_interrupt *interrupt, zt_
   f->archive = !f->driver && zt_zip_probe(&input);
   f->raw = !f->driver && !f->archive && archive_is_raw(f->name);
   if( !err->rc && !f->driver && !f->archive && !f->ztensor && !f->raw ){
-    zt_foreign_fail(&input, err);
-    f->foreign = err->rule && strcmp(err->rule, "T2")==0;
-    if( !f->foreign && zt_error_is_of_file(err) ) zt_error_clear(err);
+    archive_identify_foreign(f, &input, err);
   }
   zt_zip_close(buffer.zip);
   return err->rc;
@@ -191,25 +207,31 @@ static int archive_look(zt_zip *zip, const zt_head_tail *input, uint32_t i, arch
 /* True if the member is a tensor file, or may be one, that makes the file an archive of such. */
 static bool archive_counts(const archive_found *f){
   if( f->driver ) return f->driver!=&zt_driver_npy;
-  if( f->archive || f->foreign || f->raw ) return true;
+  if( f->archive || f->foreign || f->ztensor || f->raw ) return true;
   return !f->range && f->zip.stored>0 && !archive_is_array(f->name) && archive_is_named(f->name);
 }
 
-/* True if a zip archive has a tensor file, besides numpy's arrays. */
+/* True if a zip archive has a tensor file besides numpy's arrays, or with these a member that is
+** one by its name alone. */
 static bool archive_has_file(const zt_head_tail *input, zt_zip *zip, zt_error *err){
-  bool found = false;
+  bool found = false, arrays = false, named = false;
   for(uint32_t i=0; i<zt_zip_members(zip) && !found && !err->rc; i++){
     zt_error failed = { .path = err->path };
     archive_found f;
     zt_zip_member_at(zip, i, &f.zip);
-    if( archive_is_array(f.zip.name) ) continue;   /* Of most archives all members */
+    if( archive_is_array(f.zip.name) ){   /* Of most archives all members */
+      arrays = true;
+      continue;
+    }
     if( zt_interrupt_check(input->interrupt, err) ) break;
     archive_look(zip, input, i, &f, &failed, err);
     found = !err->rc && archive_counts(&f);
+    arrays |= f.driver==&zt_driver_npy;
+    named |= f.named;
     archive_found_clear(&f);
     zt_error_clear(&failed);
   }
-  return found;
+  return found || (arrays && named && !err->rc);
 }
 
 /* --- Opening --- */
@@ -401,7 +423,7 @@ static int archive_add_member(archive_reader *r, uint32_t i){
   if( archive_look(r->zip, r->input, i, &f, &failed, err) ) goto end;
   if( archive_is_array(f.zip.name) || archive_is_array(f.name) || f.driver==&zt_driver_npy ){
     archive_add_arrays(r);
-  }else if( archive_counts(&f) || f.ztensor ){
+  }else if( archive_counts(&f) || f.named ){
     if( f.driver ) archive_open_member(r, &f, &failed);
     else archive_explain(&f, &failed);
     archive_pass_on(&failed, err);
@@ -557,7 +579,7 @@ static void archive_show(archive_reader *r){
 /* AR8, or the broken rule of the first tensor file, of which none is read. */
 static int archive_fail(archive_reader *r){
   zt_builder *b = r->b;
-  static const char *const sound[] = { "AR3", "AR4", "AR9", "ZP8", "ZP9" };   /* Warnings */
+  static const char *const sound[] = { "AR3", "AR4", "AR9", "AR11", "ZP8", "ZP9" };   /* Warnings */
   const zt_archive_member *m = r->archive->a;
   const char *rule;
   if( r->archive->n==0 ){

@@ -48,6 +48,12 @@ static const char *foreign_compression(const zt_head_tail *input){
   return NULL;
 }
 
+/* Compressions of all kinds of files; NULL: none. The probe of pickles claims its own. */
+static const char *foreign_any_compression(const zt_head_tail *input){
+  if( zt_head_is(input, "\x1f\x8b\x08", 3) ) return "gzip";
+  return zt_head_is(input, "\x28\xb5\x2f\xfd", 4) ? "zstd" : NULL;
+}
+
 /* True if the file is a SavedModel's: field 1, its version; and field 2, a graph, which begins with
 ** its description. The probe of ONNX claims a file that ends within the graph. */
 static bool foreign_is_saved_model(const zt_head_tail *input){
@@ -69,7 +75,7 @@ static const char *foreign_format(const zt_head_tail *input){
 }
 
 int zt_foreign_fail(const zt_head_tail *input, zt_error *err){
-  const char *format;
+  const char *format, *compression;
   if( input->size==0 ) return zt_break(err, "T1", "the file is empty");
   if( foreign_begins_with_text(input, "version ") ){
     return zt_break(err, "T1", "not a tensor file, but text like a git-lfs pointer's: was it"
@@ -77,6 +83,11 @@ int zt_foreign_fail(const zt_head_tail *input, zt_error *err){
   }
   if( foreign_begins_with_text(input, "<!doctype") || foreign_begins_with_text(input, "<html") ){
     return zt_break(err, "T1", "not a tensor file, but a page of HTML: did the download fail?");
+  }
+  compression = foreign_any_compression(input);
+  if( compression ){
+    return zt_break(err, "T1", "not a tensor file, but compressed by %s: is one in it?",
+                    compression);
   }
   format = foreign_format(input);
   if( format ) return zt_break(err, "T2", "%s, which is not read", format);

@@ -1,5 +1,7 @@
 /* Patterns for one name. See paths.h. */
 #include "core/paths.h"
+
+#include "core/host.h"
 #include "core/utf8.h"
 
 static size_t glob_char_length(const char *z, const char *end){
@@ -40,10 +42,15 @@ static bool glob_in_class(const char *p, const char *pEnd, uint32_t value, const
   return found!=negate;
 }
 
+/* Returns whether n bytes are equal; with fold, whatever the case of ASCII letters. */
+static bool glob_equal(const char *a, const char *b, size_t n, bool fold){
+  return fold ? sqlite3_strnicmp(a, b, (int)n)==0 : memcmp(a, b, n)==0;
+}
+
 /* Returns whether the character at name matches the next element of the pattern, which is not `*`.
 ** *pNext is the element after it. */
 static bool glob_match_one(const char *p, const char *pEnd, const char *name, size_t nName,
-                           const char **pNext){
+                           bool fold, const char **pNext){
   const char *end;
   size_t n;
   if( *p=='?' ){
@@ -59,7 +66,7 @@ static bool glob_match_one(const char *p, const char *pEnd, const char *name, si
   }
   n = glob_char_length(p, pEnd);
   *pNext = p+n;
-  return n==nName && memcmp(p, name, n)==0;
+  return n==nName && glob_equal(p, name, n, fold);
 }
 
 /* Returns whether the rest of the pattern, behind its last `*`, is a literal suffix that begins at
@@ -70,7 +77,7 @@ static bool glob_is_ending(const char *p, const char *pEnd){
   return p==pEnd;
 }
 
-bool zt_glob_match(const char *pattern, size_t n, const char *name){
+static bool glob_match(const char *pattern, size_t n, const char *name, bool fold){
   const char *p = pattern, *pEnd = pattern+n, *end = name+strlen(name), *next;
   /* The last `*`, and the first character that it does not match yet */
   const char *star = NULL, *retry = NULL;
@@ -80,9 +87,10 @@ bool zt_glob_match(const char *pattern, size_t n, const char *name){
       star = ++p;
       retry = name;
       if( glob_is_ending(p, pEnd) ){
-        return end-name>=pEnd-p && memcmp(end-(pEnd-p), p, (size_t)(pEnd-p))==0;
+        const size_t rest = (size_t)(pEnd-p);
+        return (size_t)(end-name)>=rest && glob_equal(end-rest, p, rest, fold);
       }
-    }else if( p<pEnd && glob_match_one(p, pEnd, name, nName, &next) ){
+    }else if( p<pEnd && glob_match_one(p, pEnd, name, nName, fold, &next) ){
       p = next;
       name += nName;
     }else if( star ){
@@ -97,11 +105,15 @@ bool zt_glob_match(const char *pattern, size_t n, const char *name){
   return p==pEnd;
 }
 
+bool zt_glob_match(const char *pattern, size_t n, const char *name){
+  return glob_match(pattern, n, name, false);
+}
+
 bool zt_glob_match_any(const char *patterns, const char *name){
   const char *p = patterns;
   for(size_t n; *p; p+=n+(p[n]==' ')){
     n = strcspn(p, " ");
-    if( zt_glob_match(p, n, name) ) return true;
+    if( glob_match(p, n, name, true) ) return true;
   }
   return false;
 }

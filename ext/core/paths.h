@@ -99,7 +99,8 @@ bool zt_glob_is_pattern(const char *source);
 /* Returns whether name matches a segment of n bytes of a pattern. */
 bool zt_glob_match(const char *pattern, size_t n, const char *name);
 
-/* Returns whether name matches one of several such patterns, separated by spaces. */
+/* Returns whether name matches one of several such patterns, separated by spaces, whatever the case
+** of its ASCII letters. */
 bool zt_glob_match_any(const char *patterns, const char *name);
 
 #endif

@@ -94,9 +94,18 @@ def test_attributes_of_one_are_its_own(db):
         assert rows(db, select, archive({"m.gguf": GGUF})) == rows(db, select, GGUF)
 
 
-def test_what_is_no_tensor_file_is_passed_over_whatever_its_name_is(db):
-    source = archive({"x.gguf": b"no GGUF", "w": ONE, "empty.safetensors": b"", "folder.safetensors/": b""})
+def test_what_is_no_tensor_file_is_passed_over(db):
+    source = archive({"x.bin": b"no GGUF", "w": ONE, "empty.safetensors": b"", "folder.safetensors/": b"", "__MACOSX/._w.gguf": b"\0\5\x16\7"})
     assert names(db, source) == ["a"] and rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+def test_a_member_that_is_a_tensor_file_by_its_name_alone_is_an_object(db):
+    """Its first bytes may be damaged."""
+    for beside in ({"w": ONE}, {"a.npy": npy(A)}, {"a": npy(A)}):
+        source = archive({"d/x.gguf": b"GGUE" + bytes(60), **beside})
+        assert sorted(names(db, source)) == ["a", "d/x.gguf"]
+        assert rows(db, "SELECT object, severity, rule, message FROM zt_check(?)", source) == [
+            ("d/x.gguf", "warning", "archive-named", "not a tensor file of a known format")]
 
 
 def test_a_member_that_is_not_read_is_an_object(db):
@@ -120,7 +129,7 @@ def test_a_member_that_is_not_read_is_an_object(db):
 def test_of_an_archive_of_which_nothing_is_read_the_reason_is_said(db):
     for source, kind in ((archive({"b.safetensors": TWO}, DEFLATED), "unsupported"), (archive({"c.npz": archive({"w.npy": npy(A)})}), "unsupported"),
                          (archive({"b.safetensors": TWO[:20]}), "broken"), (archive({"b.txt": b"text"}, DEFLATED), "unknown"),
-                         (archive({"e.zt": writer.sample()}), "unknown")):
+                         (archive({"e.zt": writer.sample()}), "unsupported"), (archive({"f.zt": b"none"}), "unknown")):
         assert rows(db, "SELECT objects, error_kind FROM zt_files(?)", source) == [(None, kind)]
 
 

@@ -1,5 +1,6 @@
 """Files that no driver reads: those of formats that are known by name, and of unknown ones."""
 import bz2
+import gzip
 import io
 import lzma
 import pickle
@@ -56,7 +57,7 @@ UNKNOWN = {
     "SQLite": b"SQLite format 3\0" + bytes(84), "ELF": b"\x7fELF\2\1\1" + bytes(60), "Parquet": b"PAR1" + bytes(60) + b"PAR1",
     "tar": b"readme.txt".ljust(257, b"\0") + b"ustar\0" + bytes(800), "YAML": b"model: x\nlr: 0.1\n", "CSV": b"a,b\n1,2\n",
     "HTML": b"<!DOCTYPE html><html></html>", "a pointer of git-lfs": b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
-    "zip": SOUND, "zip, deflated": archive({"a.txt": b"x" * 1000}, zipfile.ZIP_DEFLATED), "zip around a file": archive({"model.zt": writer.sample()}),
+    "zip": SOUND, "zip, deflated": archive({"a.txt": b"x" * 1000}, zipfile.ZIP_DEFLATED),
     "a pickle's first byte": b"\x80\x04", "a sentence": b"(dp0 is no pickle.", "80 and a stop": b"\x80\x7f" + bytes(9) + b".",
     "zeros": bytes(4096), "MATLAB's": b"MATLAB is a trademark." * 9,
     "gettext": struct.pack("<IIIII", 0x950412de, 0, 0x1d4, 28, 0x1dc) + bytes(20000),    # A map of msgpack, and an extension 1
@@ -87,6 +88,11 @@ def test_what_is_no_tensor_file_is_unknown(db, save, name):
         assert (container, objects, kind) == (None, None, "unknown"), error
 
 
+@pytest.mark.parametrize("data, by", [(gzip.compress(writer.sample()), "gzip"), (b"\x28\xb5\x2f\xfd\x04" + bytes(60), "zstd")], ids=["gzip", "zstd"])
+def test_a_file_that_is_compressed_is_said_to_be(db, data, by):
+    assert kinds(db, data) == [(None, None, f"ztensor: <blob>: not a tensor file, but compressed by {by}: is one in it?", "unknown")]
+
+
 def test_a_broken_archive_is_broken(db):
     for data in (SOUND[:-10], SOUND[:30], archive({"a.npy": numpy_file()})[:-1]):
         assert kinds(db, data)[0][3] == "broken", kinds(db, data)
@@ -99,7 +105,7 @@ def numpy_file():
 
 
 def test_an_archive_with_an_array_is_one_of_arrays_whatever_else_is_in_it(db):
-    assert kinds(db, archive({"model.safetensors": b"x", "w.npy": numpy_file()})) == [("npz", 1, None, None)]
+    assert kinds(db, archive({"notes.txt": b"x", "w.npy": numpy_file()})) == [("npz", 1, None, None)]
     assert kinds(db, archive({})) == [("npz", 0, None, None)]
 
 

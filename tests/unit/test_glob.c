@@ -162,6 +162,13 @@ TEST(test_what_is_a_pattern){
   assert_false(zt_glob_is_pattern("a].zt{}!^-\\"));
 }
 
+TEST(test_names_of_files_in_either_case){
+  assert_true(zt_glob_match_any("*.pt *model*.bin", "A.PT"));
+  assert_true(zt_glob_match_any("*.pt *model*.bin", "My-Model-1.Bin"));
+  assert_false(zt_glob_match_any("*.pt *model*.bin", "A.PTH"));
+  assert_false(zt_glob_match("*.pt", 4, "A.PT"));
+}
+
 int main(void){
   return run_all("glob", NULL, NULL);
 }

@@ -127,6 +127,14 @@ def cases():
     yield unread("nested", "AR4", "archive-in-archive", "it is an archive in the archive, which is not read", "an archive around a zTensor file", Member("x.zip", ztensor), len(ztensor))
     file = next((FORMATS / "ztensor/golden").rglob("*.zt")).read_bytes()
     yield unread("ztensor-beside", "AR4", "archive-in-archive", "it is a zTensor file in the archive, which is not read", "a zTensor file beside a tensor file", Member("x.zt", file), len(file))
+    yield "ztensor-alone", archive(Member("x.zt", file)), "open_error", "AR8", "archive-unread", "member 'x.zt': it is a zTensor file in the archive, which is not read", "a zTensor file in an archive"
+    yield ("ztensor-arrays", archive(Member("a.npy", array()), Member("x.zt", file)), "lists_but_no_bytes", "AR4", "archive-in-archive",
+           "it is a zTensor file in the archive, which is not read", "a zTensor file beside an array", {"object": "x.zt", "length": len(file), "decoded_length": None})
+    none, pointer = b"no safetensors", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 16\n"
+    yield unread("named", "AR11", "archive-named", "not a tensor file of a known format", "a member that is called like a tensor file", Member("x.safetensors", none), len(none))
+    yield unread("named-lfs", "AR11", "archive-named", "not a tensor file, but text like a git-lfs pointer's: was it pulled?", "a pointer in place of a tensor file", Member("x.GGUF", pointer), len(pointer))
+    yield ("named-arrays", archive(Member("a.npy", array()), Member("x.safetensors", none)), "lists_but_no_bytes", "AR11", "archive-named",
+           "not a tensor file of a known format", "a member that is called like a tensor file beside an array", {"object": "x.safetensors", "length": len(none), "decoded_length": None})
     onnx = (FORMATS / "onnx/hostile/external-missing.onnx").read_bytes()
     file = b"not-there.bin"   # As the model names it
     for name, beside, message, what in (
@@ -161,7 +169,7 @@ def cases():
     yield "ok-dotdot", archive(Member("../../x.safetensors", W), Member("y.safetensors", V)), "ok", None, None, None, "a path that leaves the archive"
     yield "ok-external", archive(Member("x.onnx", onnx), Member("not-there.bin", b"x" * 16), Member("y.safetensors", V)), "ok", None, None, None, "external data that the archive has"
     yield "ok-others", archive(Member("folder/", b""), Member("x", W), Member("model_index.json", b"{}"), Member("secret.txt", b"text", flags=1),
-                               Member("config.json", b"{}", DEFLATE), Member("empty.safetensors", b""), Member("y.safetensors", b"none")), "ok", None, None, None, "members that are no tensor files"
+                               Member("config.json", b"{}", DEFLATE), Member("empty.safetensors", b""), Member("__MACOSX/._y.safetensors", b"none")), "ok", None, None, None, "members that are no tensor files"
     yield "ok-arrays", archive(Member("x.safetensors", W), Member("a.npy", array(), DEFLATE), Member("b", array())), "ok", None, None, None, "arrays of numpy beside a tensor file"
 
 
