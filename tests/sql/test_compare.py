@@ -236,6 +236,12 @@ def test_laterally_it_gives_the_distance_per_layer(db, tmp_path):
                         " AND other_source = ?2 AND other_object IN ('l1', 'l3', 'l4')", *paths)) == 6
 
 
+def test_the_names_of_objects_are_text(db, save):
+    a = str(save("a.zt", writer.write({"1": writer.dense(b"\1\2", [2])})))
+    assert rows(db, "SELECT equal, object, other_object FROM zt_compare(?1, 1, ?1, 1.0)", a) == [(None, "1", "1.0")]
+    assert rows(db, "SELECT c.equal, o.object FROM zt_compare(?1, 1, ?1, '1') c JOIN zt_objects(?1) o ON o.object = c.object", a) == [(2, "1")]
+
+
 # ---------------------------------------------------------------------------------------------------- zt_histogram
 
 def histogram(db, source, *bins):
