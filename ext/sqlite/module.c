@@ -72,6 +72,7 @@ int zt_module_check(const zt_table *table, int i, const char *value, zt_error *e
   if( strcmp(table->arguments[i], "dtype")==0 ){
     return zt_dtype_find((zt_text){ value, strlen(value) }, &dtype, err);
   }
+  if( table->check ) return table->check(i, value, err);
   if( !choices[0] ) return SQLITE_OK;
   for(int k=0; choices[k]; k++) if( strcmp(value, choices[k])==0 ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "%s must be '%s' or '%s', not '%s'", table->arguments[i],
