@@ -51,11 +51,12 @@ static bool histogram_table_open(zt_scan *scan){
   histogram_table_row *r = scan->row;
   const zt_object *object = zt_scan_object(scan);
   zt_budget budget = zt_connection_budget(scan->connection);
-  const char *bins = scan->argument[HISTOGRAM_ARGUMENT_BINS];
+  const char *text = scan->argument[HISTOGRAM_ARGUMENT_BINS];
+  const uint32_t bins = histogram_table_bins(text ? text : HISTOGRAM_TABLE_BINS);
   zt_tensor t = { 0 };
   scan->err->object = object->name;
   if( zt_tensor_open(scan->source, scan->container, object, &budget, &t, scan->err)==SQLITE_OK ){
-    zt_histogram_compute(&t, histogram_table_bins(bins ? bins : HISTOGRAM_TABLE_BINS), &r->all, scan->err);
+    zt_histogram_compute(&t, bins, &r->all, scan->err);
   }
   zt_tensor_close(&t);
   return !scan->err->rc;
