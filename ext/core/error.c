@@ -83,7 +83,8 @@ static void error_append_name(sqlite3_str *out, const char *what, zt_text name){
   sqlite3_str_appendall(out, n<name.n ? "...': " : "': ");
 }
 
-/* Appends "PATH: ". The query of a URL may be a secret, like its user, and messages go to logs. */
+/* Appends "PATH: ", or "'': " for an empty one. The query of a URL may be a secret, like its user,
+** and messages go to logs. */
 static void error_append_path(sqlite3_str *out, const char *path){
   const bool url = zt_path_is_url(path);
   const size_t scheme = url ? zt_path_scheme(path)+3 : 0;
@@ -99,7 +100,7 @@ static void error_append_path(sqlite3_str *out, const char *path){
   open = url ? strcspn(path, "?") : strlen(path);
   size_t n = path[open] ? open+1 : open, shown;
   shown = error_cut(path, n, ERROR_PATH);
-  error_append(out, path, shown);
+  error_append(out, path[0] ? path : "''", path[0] ? shown : 2);
   sqlite3_str_appendall(out, shown<n || path[n] ? "...: " : ": ");
 }
 

@@ -241,6 +241,9 @@ static int automatic_make(zt_cursor *c, sqlite3_value *image){
   const size_t extra = a->late ? sizeof(automatic_late_row) : sizeof(automatic_row);
   const bool any = c->constraints.objects.any;
   int rc;
+  if( !zt_key_columns_have_own_collations(&a->columns, c->scan.connection->db) ){
+    return SQLITE_ERROR;
+  }
   a->rows = zt_materialized_new(automatic_count(a), extra);
   if( !a->rows ) return SQLITE_NOMEM;
   c->constraints.objects.any = any || a->narrows;

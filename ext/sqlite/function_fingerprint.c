@@ -128,5 +128,6 @@ const zt_function zt_function_fingerprint[] = {
 };
 
 const zt_aggregate zt_aggregate_fingerprint = {
-  "zt_fingerprint", 2, SQLITE_UTF8|SQLITE_DETERMINISTIC, fingerprint_rows_step, fingerprint_rows_end
+  "zt_fingerprint", 2, SQLITE_UTF8|SQLITE_DETERMINISTIC|SQLITE_INNOCUOUS, fingerprint_rows_step,
+  fingerprint_rows_end
 };

@@ -1,6 +1,9 @@
 /* Connecting to a table. See module.h. */
 #include "sqlite/module.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #define MODULE_FIRST 3   /* argv begins with the names of module, database and table */
 #define MODULE_LENGTH 4096   /* Maximum bytes of a declaration and of SQLite's text of it */
 
@@ -69,6 +72,7 @@ int zt_module_check(const zt_table *table, int i, const char *value, zt_error *e
   if( strcmp(table->arguments[i], "dtype")==0 ){
     return zt_dtype_find((zt_text){ value, strlen(value) }, &dtype, err);
   }
+  if( table->check ) return table->check(i, value, err);
   if( !choices[0] ) return SQLITE_OK;
   for(int k=0; choices[k]; k++) if( strcmp(value, choices[k])==0 ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "%s must be '%s' or '%s', not '%s'", table->arguments[i],
@@ -214,4 +218,16 @@ int zt_module_open_plain(size_t size, sqlite3_vtab_cursor **out){
   const int rc = module_new(size, &cursor);
   if( rc==SQLITE_OK ) *out = cursor;
   return rc;
+}
+
+sqlite3_int64 zt_module_rowid(sqlite3_value *const *value, int n){
+  uint64_t number = 0;
+  for(int k=0; k<n; k++){
+    const int type = value[k] ? sqlite3_value_type(value[k]) : SQLITE_NULL;
+    const uint64_t seed = number + (uint64_t)type + (uint64_t)k;
+    const void *bytes = value[k] ? sqlite3_value_blob(value[k]) : NULL;
+    const size_t size = bytes ? (size_t)sqlite3_value_bytes(value[k]) : 0;
+    number = XXH3_64bits_withSeed(size ? bytes : "", size, seed);
+  }
+  return (sqlite3_int64)(number & INT64_MAX);
 }

@@ -43,6 +43,10 @@ int zt_module_connect_plain(sqlite3 *db, const char *sql, int trust, size_t size
 int zt_module_disconnect_plain(sqlite3_vtab *vtab);
 int zt_module_open_plain(size_t size, sqlite3_vtab_cursor **out);
 
+/* xRowid of a row that consists of these values; a NULL pointer stands for NULL. It is a hash: OR,
+** and RIGHT and FULL JOIN treat rows with equal rowids as the same row. */
+sqlite3_int64 zt_module_rowid(sqlite3_value *const *value, int n);
+
 /* The parts of an argument as SQLite passes it: the length of the name in `name = value`, 0 if z
 ** does not have this form; and a value without its quotes, owned. */
 size_t zt_module_argument_name(const char *z, const char **value);

@@ -641,8 +641,9 @@ int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
   const zt_table *t = of->table;
   plan_planner p = { .of = of, .table = t, .info = info, .exact = true };
   if( plan_has_surplus(&p) ){
-    *message = sqlite3_mprintf("ztensor: %s takes at most %d arguments", t->name,
-                               1+zt_table_arguments(t));
+    const int most = 1+zt_table_arguments(t);
+    *message = sqlite3_mprintf("ztensor: %s takes at most %d argument%s", t->name, most,
+                               most>1 ? "s" : "");
     return *message ? SQLITE_ERROR : SQLITE_NOMEM;
   }
   plan_choose(&p);

@@ -35,6 +35,8 @@ typedef struct zt_table {
                                          ** on_error and object, the table all others */
   const char *defaults[ZT_ARGUMENTS];    /* Default values of the table's own arguments */
   const char *choices[ZT_ARGUMENTS][3];  /* Allowed values, ended by NULL; none: any */
+  /* Fail unless argument i may have this value. NULL: the rest of the table says all. */
+  int (*check)(int i, const char *value, zt_error *err);
   zt_rows_of rows;
   int iPath, iObject;          /* Columns; -1: none */
   int iPosition;               /* An integer column that queries may restrict to a range;

@@ -25,13 +25,11 @@
 #include "sqlite/target.h"
 #include "tensor/compare.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 enum {
   COMPARE_TABLE_ELEMENTS, COMPARE_TABLE_EQUAL, COMPARE_TABLE_NANS, COMPARE_TABLE_MAX,
   COMPARE_TABLE_MEAN, COMPARE_TABLE_RMSE, COMPARE_TABLE_L2, COMPARE_TABLE_OTHER_L2,
-  COMPARE_TABLE_DOT, COMPARE_TABLE_COSINE, COMPARE_TABLE_ERROR, COMPARE_TABLE_SOURCE
+  COMPARE_TABLE_DOT, COMPARE_TABLE_COSINE, COMPARE_TABLE_ERROR, COMPARE_TABLE_SOURCE,
+  COMPARE_TABLE_OBJECT, COMPARE_TABLE_OTHER_SOURCE, COMPARE_TABLE_OTHER_OBJECT
 };
 #define COMPARE_TABLE_ARGUMENTS 4
 #define COMPARE_TABLE_COST 1e9   /* Reading two tensors costs more than any manifest */
@@ -204,6 +202,9 @@ static void compare_table_result(const zt_comparison *r, sqlite3_context *ctx, i
 
 static int compare_table_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
   compare_table_cursor *c = (compare_table_cursor*)p;
+  if( i==COMPARE_TABLE_OBJECT || i==COMPARE_TABLE_OTHER_OBJECT ){
+    return zt_result_as_text(ctx, c->argument[i-COMPARE_TABLE_SOURCE]);
+  }
   if( i>=COMPARE_TABLE_SOURCE ){
     sqlite3_result_value(ctx, c->argument[i-COMPARE_TABLE_SOURCE]);
     return SQLITE_OK;
@@ -218,18 +219,8 @@ static int compare_table_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, in
   return SQLITE_OK;
 }
 
-/* A hash of the arguments, because OR merges rows with equal rowids. */
 static int compare_table_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
-  compare_table_cursor *c = (compare_table_cursor*)p;
-  uint64_t number = 0;
-  for(int k=0; k<COMPARE_TABLE_ARGUMENTS; k++){
-    sqlite3_value *v = c->argument[k];
-    uint64_t seed = number + (uint64_t)sqlite3_value_type(v) + (uint64_t)k;
-    const void *bytes = sqlite3_value_blob(v);
-    size_t n = (size_t)sqlite3_value_bytes(v);
-    number = XXH3_64bits_withSeed(n ? bytes : "", n, seed);
-  }
-  *out = (sqlite3_int64)(number & INT64_MAX);
+  *out = zt_module_rowid(((compare_table_cursor*)p)->argument, COMPARE_TABLE_ARGUMENTS);
   return SQLITE_OK;
 }
 

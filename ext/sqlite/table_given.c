@@ -117,20 +117,13 @@ static int given_eof(sqlite3_vtab_cursor *p){
 
 static int given_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
   sqlite3_value *value = ((given_cursor*)p)->column[i];
-  const int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
-  if( i==GIVEN_TEXT && (type==SQLITE_INTEGER || type==SQLITE_FLOAT) ){
-    const char *text = (const char*)sqlite3_value_text(value);
-    if( !text ) return SQLITE_NOMEM;
-    sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
-  }else if( value ){
-    sqlite3_result_value(ctx, value);
-  }
+  if( i==GIVEN_TEXT ) return zt_result_as_text(ctx, value);
+  if( value ) sqlite3_result_value(ctx, value);
   return SQLITE_OK;
 }
 
 static int given_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
-  (void)p;
-  *out = 1;
+  *out = zt_module_rowid(((given_cursor*)p)->column, GIVEN_COLUMNS);
   return SQLITE_OK;
 }
 

@@ -19,6 +19,7 @@
 enum { HISTOGRAM_TABLE_BIN, HISTOGRAM_TABLE_LOW, HISTOGRAM_TABLE_HIGH, HISTOGRAM_TABLE_ITEMS,
        HISTOGRAM_TABLE_COUNT };
 enum { HISTOGRAM_ARGUMENT_OBJECT, HISTOGRAM_ARGUMENT_BINS };
+#define HISTOGRAM_TABLE_BINS "64"   /* By default */
 
 typedef struct histogram_table_row {
   zt_histogram all;
@@ -31,29 +32,28 @@ static void histogram_table_clear(zt_scan *scan){
   *r = (histogram_table_row){ 0 };
 }
 
-/* Reads the argument: decimal digits, with ".0" behind them where it is a REAL. */
-static bool histogram_table_take_bins(zt_scan *scan, uint32_t *out){
-  const char *text = scan->argument[HISTOGRAM_ARGUMENT_BINS];
-  unsigned long n = 0;
-  size_t digits = 0;
-  if( !text ) text = "64";
-  digits = strspn(text, "0123456789");
-  if( digits>0 && digits<=5 && (text[digits]==0 || strcmp(text+digits, ".0")==0) ){
-    n = strtoul(text, NULL, 10);
-  }
-  *out = (uint32_t)n;
-  if( n>=1 && n<=ZT_HISTOGRAM_MAX ) return true;
-  return zt_fail(scan->err, SQLITE_ERROR, "bins is '%s', and must be an integer from 1 to %d", text,
-                 ZT_HISTOGRAM_MAX)==SQLITE_OK;
+/* Return the number that the argument states, by decimal digits, with ".0" behind them if it is a
+** REAL; 0 if it states none. */
+static uint32_t histogram_table_bins(const char *text){
+  const size_t digits = strspn(text, "0123456789");
+  if( digits==0 || digits>5 || (text[digits] && strcmp(text+digits, ".0")!=0) ) return 0;
+  return (uint32_t)strtoul(text, NULL, 10);
+}
+
+static int histogram_table_check(int i, const char *value, zt_error *err){
+  const uint32_t bins = i==HISTOGRAM_ARGUMENT_BINS ? histogram_table_bins(value) : 1;
+  if( bins>=1 && bins<=ZT_HISTOGRAM_MAX ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "bins must be an integer from 1 to %d, not '%s'",
+                 ZT_HISTOGRAM_MAX, value);
 }
 
 static bool histogram_table_open(zt_scan *scan){
   histogram_table_row *r = scan->row;
   const zt_object *object = zt_scan_object(scan);
   zt_budget budget = zt_connection_budget(scan->connection);
+  const char *text = scan->argument[HISTOGRAM_ARGUMENT_BINS];
+  const uint32_t bins = histogram_table_bins(text ? text : HISTOGRAM_TABLE_BINS);
   zt_tensor t = { 0 };
-  uint32_t bins;
-  if( !histogram_table_take_bins(scan, &bins) ) return false;
   scan->err->object = object->name;
   if( zt_tensor_open(scan->source, scan->container, object, &budget, &t, scan->err)==SQLITE_OK ){
     zt_histogram_compute(&t, bins, &r->all, scan->err);
@@ -94,7 +94,8 @@ const zt_table zt_table_histogram = {
   .visible = "bin INTEGER, low, high, count INTEGER",
   .nVisible = HISTOGRAM_TABLE_COUNT,
   .arguments = { "object", "bins" },
-  .defaults = { NULL, "64" },
+  .defaults = { NULL, HISTOGRAM_TABLE_BINS },
+  .check = histogram_table_check,
   .rows = ZT_ROWS_OF_OBJECTS,
   .iPath = -1,
   .iObject = -1,

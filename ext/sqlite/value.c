@@ -68,6 +68,19 @@ void zt_result_text(sqlite3_context *ctx, zt_text text){
   else sqlite3_result_null(ctx);
 }
 
+int zt_result_as_text(sqlite3_context *ctx, sqlite3_value *v){
+  const int type = v ? sqlite3_value_type(v) : SQLITE_NULL;
+  zt_text text;
+  if( type!=SQLITE_INTEGER && type!=SQLITE_FLOAT ){
+    if( v ) sqlite3_result_value(ctx, v);
+    return SQLITE_OK;
+  }
+  text = zt_value_text(v);
+  if( !text.z ) return SQLITE_NOMEM;
+  zt_result_text(ctx, text);
+  return SQLITE_OK;
+}
+
 void zt_result_static(sqlite3_context *ctx, const char *literal){
   sqlite3_result_text(ctx, literal, -1, SQLITE_STATIC);
 }

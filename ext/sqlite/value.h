@@ -29,6 +29,9 @@ int zt_value_dtype(sqlite3_value *v, const zt_dtype **out, zt_error *err);
 void zt_result_scalar(sqlite3_context *ctx, zt_scalar value);     /* INTEGER, REAL, decimal TEXT
                                                                   ** above int64, JSON if complex */
 void zt_result_text(sqlite3_context *ctx, zt_text text);          /* NULL if z is NULL */
+int zt_result_as_text(sqlite3_context *ctx, sqlite3_value *v);    /* Numbers become text. A NULL
+                                                                  ** pointer: NULL. The result of
+                                                                  ** xColumn */
 void zt_result_static(sqlite3_context *ctx, const char *literal);
 void zt_result_uint(sqlite3_context *ctx, uint64_t u);            /* INTEGER, or decimal TEXT
                                                                   ** above int64 */

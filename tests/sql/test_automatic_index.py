@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 import struct
+import unicodedata
 
 import pytest
 
@@ -341,6 +342,22 @@ def test_a_collation_of_the_host_s_own_has_no_index(db, many):
     assert value(db, sql.format("zt_objects(?)"), many) == value(db, sql.format("copy")) == 10_000
     plan = rows(db, "EXPLAIN QUERY PLAN " + sql.format("zt_objects(?)"), many)
     assert not any("automatic index" in step for *_, step in plan if "VIRTUAL" in step)
+
+
+@pytest.mark.parametrize("name", ["NOCASE", "RTRIM"])
+@pytest.mark.parametrize("key", [str.casefold, lambda text: text.strip(" -").upper(), lambda text: unicodedata.normalize("NFKD", text).rstrip(" ")],
+                         ids=["case", "punctuation", "marks"])
+def test_a_collation_that_the_host_replaces_finds_what_it_calls_equal(db, save, name, key):
+    """As hosts replace NOCASE, so that it knows letters beyond ASCII."""
+    db.create_collation(name, lambda a, b: (key(a) > key(b)) - (key(a) < key(b)))
+    texts = ["\u00e9", "\u00c9", "-w", "w", "W", "\ufb01", "fi ", "", "x"]
+    path = save("a.zt", writer.write({text: writer.dense(b"1") for text in texts}))
+    db.execute("CREATE TABLE copy AS SELECT object FROM zt_objects(?)", (path,))
+    db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, v TEXT)")
+    db.executemany("INSERT INTO t(v) VALUES (?)", [(text,) for text in texts] * 60)
+    sql = f"SELECT k, b.object FROM t CROSS JOIN {{}} b ON b.object = t.v COLLATE {name}"
+    got = rows(db, sql.format("zt_objects(?)"), path)
+    assert sorted(got) == sorted(rows(db, sql.format("copy"))) and len(got) > len(texts) * 60
 
 
 def test_texts_that_are_equal_in_some_way_are_found(db, save):

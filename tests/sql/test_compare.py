@@ -236,6 +236,12 @@ def test_laterally_it_gives_the_distance_per_layer(db, tmp_path):
                         " AND other_source = ?2 AND other_object IN ('l1', 'l3', 'l4')", *paths)) == 6
 
 
+def test_the_names_of_objects_are_text(db, save):
+    a = str(save("a.zt", writer.write({"1": writer.dense(b"\1\2", [2])})))
+    assert rows(db, "SELECT equal, object, other_object FROM zt_compare(?1, 1, ?1, 1.0)", a) == [(None, "1", "1.0")]
+    assert rows(db, "SELECT c.equal, o.object FROM zt_compare(?1, 1, ?1, '1') c JOIN zt_objects(?1) o ON o.object = c.object", a) == [(2, "1")]
+
+
 # ---------------------------------------------------------------------------------------------------- zt_histogram
 
 def histogram(db, source, *bins):
@@ -286,7 +292,9 @@ def test_there_are_64_bins_unless_told_otherwise(db, tmp_path):
     assert len(histogram(db, a, 65536)) == 65536
     for bins in (0, -1, 65537, 100000, "000064", "many", "1e2", 2.5, ""):
         assert message(db, "SELECT * FROM zt_histogram(?, 'w', ?)", a, bins) == (
-            f"ztensor: {a}: bins is '{bins}', and must be an integer from 1 to 65536")
+            f"ztensor: bins must be an integer from 1 to 65536, not '{bins}'")
+        assert message(db, f"CREATE VIRTUAL TABLE temp.t USING zt_histogram('{a}', w, bins='{bins}')") == (
+            f"ztensor: bins must be an integer from 1 to 65536, not '{bins}'")
 
 
 def test_a_whole_number_of_bins_may_be_a_real(db, tmp_path):
@@ -296,7 +304,7 @@ def test_a_whole_number_of_bins_may_be_a_real(db, tmp_path):
     assert len(histogram(db, a, 65536.0)) == 65536
     for bins in ("0.0", "-2.0", "65537.0", "2.", "2.00", "2.0x", "2.5", ".0"):
         assert message(db, "SELECT * FROM zt_histogram(?, 'w', ?)", a, bins) == (
-            f"ztensor: {a}: bins is '{bins}', and must be an integer from 1 to 65536")
+            f"ztensor: bins must be an integer from 1 to 65536, not '{bins}'")
 
 
 @pytest.mark.parametrize("values", [[-1.7e308, 1.7e308, 0.0, 1e300], [5e-324, 1e-323, 1.5e-323], [1e300, math.nextafter(1e300, 2e300)],

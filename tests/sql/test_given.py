@@ -1,4 +1,6 @@
 """zt_given: the value that a query gives, or an error in the words of a view."""
+import sqlite3
+
 import pytest
 
 from support import message, rows
@@ -51,8 +53,18 @@ def test_it_is_there_without_files_and_in_stored_views(connect):
     assert "may not be modified" in message(db, "DELETE FROM zt_given")
 
 
-def test_a_row_has_a_number(db):
-    assert rows(db, "SELECT rowid, value FROM zt_given('words') WHERE value IN ('a', 'b') ORDER BY value") == [(1, "a"), (1, "b")]
+def test_rows_have_numbers_of_their_own(db):
+    # RIGHT and FULL JOIN take rows of one number for one row
+    query = "SELECT rowid, value, text FROM zt_given('words') WHERE "
+    numbers = [n for where in ("value IN ('a', 'b', 1, '1')", "text IN ('a', 'b')", "value = 'a' AND text = 'b'") for n, _, _ in rows(db, query + where)]
+    assert len(set(numbers)) == len(numbers) == 7 and min(numbers) >= 0
+    assert rows(db, query + "value = 'a'") == rows(db, query + "value IN ('z', 'a') AND value = 'a'")
+
+
+@pytest.mark.skipif(sqlite3.sqlite_version_info < (3, 39), reason="SQLite has no FULL JOIN yet")
+def test_an_outer_join_keeps_every_value(db):
+    assert rows(db, "SELECT j.value, g.value FROM json_each('[1, 2]') AS j FULL JOIN zt_given('words') AS g ON g.value = j.value"
+                    " WHERE g.value IN (1, 3)") == [(1, 1), (None, 3)]
 
 
 def test_words_that_are_null_are_none(db):

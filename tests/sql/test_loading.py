@@ -254,6 +254,14 @@ def test_a_connection_that_trusts_no_schema_can_use_both(db, sample):
     assert rows(db, "SELECT * FROM mine") == [("layer1.weight", b"\x01" * 12), ("layer1.bias", b"\x02" * 4)]
 
 
+def test_a_stored_view_of_a_schema_that_is_not_trusted_can_use_what_reads_nothing(db):
+    db.execute("PRAGMA trusted_schema = OFF")
+    db.execute("CREATE TABLE t AS SELECT 'w' AS object, 'xxh3-128:00000000000000000000000000000000' AS fingerprint")
+    for i, what in enumerate(("zt_fingerprint(object, fingerprint)", "zt_version()", "zt_threads()")):
+        db.execute(f"CREATE VIEW stored{i} AS SELECT {what} AS v FROM t")
+        assert rows(db, f"SELECT v FROM stored{i}") == rows(db, f"SELECT {what} FROM t")
+
+
 @FUNCTIONS
 def test_a_view_stored_in_the_database_cannot_use_a_function(db, sample, call):
     expression = call.format(f"'{sample}'")

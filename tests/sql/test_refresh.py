@@ -337,7 +337,7 @@ def test_a_source_without_files_is_still_one(catalog, put, tmp_path):
 
 
 def test_no_source_is_not_the_current_directory(filled):
-    assert "ztensor: : cannot open: No such file or directory" in shell(filled, *refresh_commands("")).err
+    assert "ztensor: '': cannot open: No such file or directory" in shell(filled, *refresh_commands("")).err
 
 
 def test_parameters_are_counted_exactly(catalog, put, tmp_path):

@@ -21,7 +21,7 @@ TEST(test_the_message_names_the_place){
     { NULL, "w", "data", "ztensor: object 'w': component 'data': bad 7" },
     { NULL, NULL, "data", "ztensor: component 'data': bad 7" },
     { "%s%n%d.zt", "%s%n", "%d", "ztensor: %s%n%d.zt: object '%s%n': component '%d': bad 7" },
-    { "", "", "", "ztensor: : object '': component '': bad 7" },
+    { "", "", "", "ztensor: '': object '': component '': bad 7" },
     { "a b.zt", "it's \"w\"", "\xC3\xBC", "ztensor: a b.zt: object 'it's \"w\"': component '\xC3\xBC': bad 7" },
   };
   for(size_t i=0; i<COUNT(rows); i++){
