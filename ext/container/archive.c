@@ -24,9 +24,9 @@
 **   AR10 members have the CRC-32 that the directory states: a full check reads them
 **   AR11 it is a tensor file if its name says so
 **
-** A member that breaks AR3, AR4, AR9 or AR11, or that is a tensor file and cannot be opened, is an
-** object without values: it hides no other. If there is no other, and the first such member is
-** broken, its fault is the archive's.
+** A member that breaks AR3, AR4 or AR9, or that is a tensor file and cannot be opened, is an object
+** without values: it hides no other. If there is no other, and the first such member is broken, its
+** fault is the archive's. A member that breaks AR11 is no object, but a finding.
 */
 #include "container/archive.h"
 
@@ -423,7 +423,10 @@ static int archive_add_member(archive_reader *r, uint32_t i){
   if( archive_look(r->zip, r->input, i, &f, &failed, err) ) goto end;
   if( archive_is_array(f.zip.name) || archive_is_array(f.name) || f.driver==&zt_driver_npy ){
     archive_add_arrays(r);
-  }else if( archive_counts(&f) || f.named ){
+  }else if( f.named ){
+    zt_builder_note_file(r->b, "AR11", "member '%.*s': %s", zt_shown(f.zip.name), f.zip.name.z,
+                         failed.parts.fault);
+  }else if( archive_counts(&f) ){
     if( f.driver ) archive_open_member(r, &f, &failed);
     else archive_explain(&f, &failed);
     archive_pass_on(&failed, err);
@@ -579,7 +582,7 @@ static void archive_show(archive_reader *r){
 /* AR8, or the broken rule of the first tensor file, of which none is read. */
 static int archive_fail(archive_reader *r){
   zt_builder *b = r->b;
-  static const char *const sound[] = { "AR3", "AR4", "AR9", "AR11", "ZP8", "ZP9" };   /* Warnings */
+  static const char *const sound[] = { "AR3", "AR4", "AR9", "ZP8", "ZP9" };   /* Warnings */
   const zt_archive_member *m = r->archive->a;
   const char *rule;
   if( r->archive->n==0 ){

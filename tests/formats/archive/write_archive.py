@@ -131,10 +131,10 @@ def cases():
     yield ("ztensor-arrays", archive(Member("a.npy", array()), Member("x.zt", file)), "lists_but_no_bytes", "AR4", "archive-in-archive",
            "it is a zTensor file in the archive, which is not read", "a zTensor file beside an array", {"object": "x.zt", "length": len(file), "decoded_length": None})
     none, pointer = b"no safetensors", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 16\n"
-    yield unread("named", "AR11", "archive-named", "not a tensor file of a known format", "a member that is called like a tensor file", Member("x.safetensors", none), len(none))
-    yield unread("named-lfs", "AR11", "archive-named", "not a tensor file, but text like a git-lfs pointer's: was it pulled?", "a pointer in place of a tensor file", Member("x.GGUF", pointer), len(pointer))
-    yield ("named-arrays", archive(Member("a.npy", array()), Member("x.safetensors", none)), "lists_but_no_bytes", "AR11", "archive-named",
-           "not a tensor file of a known format", "a member that is called like a tensor file beside an array", {"object": "x.safetensors", "length": len(none), "decoded_length": None})
+    sound = Member("y.safetensors", V)
+    yield "ok-named", archive(Member("x.safetensors", none), sound), "ok", "AR11", "archive-named", "member 'x.safetensors': not a tensor file of a known format", "a member that is called like a tensor file"
+    yield "ok-named-lfs", archive(Member("x.GGUF", pointer), sound), "ok", "AR11", "archive-named", "member 'x.GGUF': not a tensor file, but text like a git-lfs pointer's: was it pulled?", "a pointer in place of a tensor file"
+    yield "ok-named-arrays", archive(Member("a.npy", array()), Member("x.safetensors", none)), "ok", "AR11", "archive-named", "member 'x.safetensors': not a tensor file of a known format", "a member that is called like a tensor file beside an array"
     onnx = (FORMATS / "onnx/hostile/external-missing.onnx").read_bytes()
     file = b"not-there.bin"   # As the model names it
     for name, beside, message, what in (
