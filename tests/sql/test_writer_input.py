@@ -60,7 +60,10 @@ def db(connect, inside):
     ({"key": "k", "value": 1, "dtype": "u8"}, "an attribute has no dtype"),
     ({"key": "k", "value": 1, "data": b"1"}, "an attribute has no data"),
     ({"key": "k", "value": 1, "type": "colour"}, "type"),
-    ({"key": "k", "value": "x", "type": "integer"}, "a.zt: value 'x' is not of type integer"),
+    ({"key": "k", "value": "x", "type": "integer"}, "a.zt: attribute 'k': value 'x' is not of type integer"),
+    ({"key": "k", "value": "18446744073709551616", "type": "integer"},
+     "a.zt: attribute 'k': integer 18446744073709551616 is beyond 64 bits; type 'text' keeps its digits"),
+    ({"key": "k", "value": "[1,]", "type": "array"}, "a.zt: attribute 'k': JSON value byte 3: a comma stands before ]"),
     *(({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", column: word + "\0"}, f"object 'a': {column} has U+0000 in it")
       for column, word in (("dtype", "u8"), ("format", "dense"), ("component", "data"), ("encoding", "zstd"), ("digest", "xxh3"))),
     *(({"key": "k", "value": 1, column: "text\0"}, f"a.zt: {column} has U+0000 in it") for column in ("type", "stored_type")),
