@@ -553,7 +553,7 @@ static int rows_bring(const zt_draft_rows *r, zt_draft *draft, uint32_t number,
   }
   zt_draft_object_get(draft, number, &object);
   if( object.layout==ZT_LAYOUT_GGML && zt_ggml_is_setting(key->text) ) return SQLITE_OK;
-  if( zt_draft_has_attribute(draft, number, key->text) ) return SQLITE_OK;
+  if( zt_draft_has_attribute(draft, number, key->text, err) || err->rc ) return err->rc;
   if( zt_value_cbor(file->container, value, &interrupt, &out, &of) ){
     rows_fail_value(key->text, &of, err);
   }else{

@@ -323,3 +323,28 @@ def test_the_alignment_of_gguf_needs_no_stored_type(db, align):
     declare(db, "b.gguf", name="other")
     code, text = refusal(db, "INSERT INTO other(key, value, stored_type) VALUES('general.alignment', ?, 'i64')", align)
     assert code == 1 and text.endswith("b.gguf: attribute 'general.alignment' must be a u32 and a power of two from 8 on")
+
+
+# Of XXH3's default secret: what it adds to the eight bytes at 128 and at 192 of its input
+SECRETS = bytes.fromhex("ded46de9839097db"), bytes.fromhex("7240a4a4b7b3671f")
+
+
+def colliding(high):
+    """A file whose XXH3 of 128 bits does not depend on the number: a product with 0 has no trace of its other factor, and a sum is
+    the same sum."""
+    header = b'{"w":{"dtype":"U8","shape":[256],"data_offsets":[0,256]}}'.ljust(120)
+    halves = (high & 0xffffffff, -high & 0xffffffff)
+    data = b"".join((secret[:4] + struct.pack("<I", half)).ljust(64, b"\0") for secret, half in zip(SECRETS, halves))
+    return struct.pack("<Q", len(header)) + header + data.ljust(256, b"\0")
+
+
+def test_images_of_one_digest_are_told_apart(db):
+    images = [colliding(high) for high in (1, 2, 3, 1, 3)]
+    declare(db, "a.npz")
+    db.execute("BEGIN")
+    for i, image in enumerate(images):
+        insert(db, name=f"w{i}", source=image, object="w")
+    db.execute("COMMIT")
+    assert [data for _, _, data in tensors(db, "a.npz").values()] == [image[128:] for image in images]
+    packed = value(db, "SELECT zt_pack('npz', 'w' || i, image, 'w') FROM (SELECT 1 AS i, ? AS image UNION ALL SELECT 2, ?)", *images[:2])
+    assert value(db, "SELECT zt_dense(?, 'w2')", packed) == images[1][128:]
