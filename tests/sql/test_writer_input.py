@@ -8,7 +8,7 @@ import pytest
 import support
 import writer
 from support import rows, value
-from writing import CONSTRAINT, ENTRY, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
+from writing import CONSTRAINT, ENTRY, TOOBIG, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
 
 
 pytestmark = pytest.mark.usefixtures("inside")
@@ -348,3 +348,20 @@ def test_images_of_one_digest_are_told_apart(db):
     assert [data for _, _, data in tensors(db, "a.npz").values()] == [image[128:] for image in images]
     packed = value(db, "SELECT zt_pack('npz', 'w' || i, image, 'w') FROM (SELECT 1 AS i, ? AS image UNION ALL SELECT 2, ?)", *images[:2])
     assert value(db, "SELECT zt_dense(?, 'w2')", packed) == images[1][128:]
+
+
+@pytest.mark.parametrize("count, more, fits", [(0, 1, False), (1, 0, True), (1, 1, False)])
+def test_the_longest_header_of_safetensors(db, count, more, fits):
+    """With all of its padding."""
+    most = 100_000_000
+    around = len('{"__metadata__":{"k":""}}') + count * len(',"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}')
+    declare(db, "a.safetensors", "sync='off'")
+    db.execute("BEGIN")
+    insert(db, key="k", value="x" * (most - around + more))
+    if count:
+        put(db, "a", b"\1")
+    if fits:
+        db.execute("COMMIT")
+        assert rows(db, "SELECT objects, manifest_bytes FROM zt_files('a.safetensors')") == [(count, most)]
+    else:
+        assert refusal(db, "COMMIT") == (TOOBIG, f"ztensor: a.safetensors: a header of safetensors has at most {most} bytes")
