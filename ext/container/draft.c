@@ -325,12 +325,17 @@ int zt_draft_store(zt_draft *d, uint32_t place, uint64_t offset, uint64_t length
   return SQLITE_OK;
 }
 
-bool zt_draft_has_attribute(const zt_draft *d, uint32_t object, zt_text key){
-  zt_draft_attribute a;
-  for(uint32_t at=0; (at = zt_draft_next_attribute(d, object, at, &a))!=0; ){
-    if( zt_text_equal(a.key, key) ) return true;
-  }
-  return false;
+/* What is searched for stands behind the texts for a moment. */
+bool zt_draft_has_attribute(zt_draft *d, uint32_t object, zt_text key, zt_error *err){
+  const size_t n = d->bytes.n;
+  bool found;
+  if( draft_reserve_bytes(&d->bytes, sizeof(object)+key.n, err) ) return false;
+  draft_put(&d->bytes, &object, sizeof(object));
+  draft_put(&d->bytes, key.z, key.n);
+  found = zt_keys_find(&d->keys, d->bytes.p,
+                       (zt_text){ (const char*)d->bytes.p+n, d->bytes.n-n })>=0;
+  d->bytes.n = n;
+  return found;
 }
 
 bool zt_draft_has_attributes(const zt_draft *d, uint32_t object){

@@ -98,7 +98,8 @@ uint32_t zt_draft_next_attribute(const zt_draft *d, uint32_t object, uint32_t pl
 /* The component at a place. */
 void zt_draft_component_get(const zt_draft *d, uint32_t place, zt_draft_component *out);
 
-bool zt_draft_has_attribute(const zt_draft *d, uint32_t object, zt_text key);
+/* False also if memory is short (recorded in err). */
+bool zt_draft_has_attribute(zt_draft *d, uint32_t object, zt_text key, zt_error *err);
 bool zt_draft_has_attributes(const zt_draft *d, uint32_t object);
 
 /* Say where the component at a place was stored, and with which digest. */

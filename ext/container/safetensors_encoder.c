@@ -103,14 +103,18 @@ static int safetensors_compare(const zt_draft *d, uint32_t a, uint32_t b){
 /* A text with the escapes of serde_json: quotes, backslashes and control characters. */
 static void safetensors_put_text(sqlite3_str *out, zt_text text){
   static const char escapes[] = "btnvfr";
+  size_t plain = 0;   /* The first byte that is not appended yet */
   sqlite3_str_appendchar(out, 1, '"');
   for(size_t i=0; i<text.n; i++){
     const unsigned char ch = (unsigned char)text.z[i];
-    if( ch=='"' || ch=='\\' ) sqlite3_str_appendf(out, "\\%c", ch);
+    if( ch>=0x20 && ch!='"' && ch!='\\' ) continue;
+    sqlite3_str_append(out, text.z+plain, (int)(i-plain));
+    plain = i+1;
+    if( ch>=0x20 ) sqlite3_str_appendf(out, "\\%c", ch);
     else if( ch>=8 && ch<=13 && ch!=11 ) sqlite3_str_appendf(out, "\\%c", escapes[ch-8]);
-    else if( ch<0x20 ) sqlite3_str_appendf(out, "\\u%04x", ch);
-    else sqlite3_str_appendchar(out, 1, (char)ch);
+    else sqlite3_str_appendf(out, "\\u%04x", ch);
   }
+  sqlite3_str_append(out, text.z+plain, (int)(text.n-plain));
   sqlite3_str_appendchar(out, 1, '"');
 }
 
@@ -164,6 +168,14 @@ static void safetensors_put_tensor(zt_encoder_run *run, uint32_t number, uint64_
   *offset += data.decoded_length;
 }
 
+/* Fail if the header is longer than readers allow, or than a text of SQLite's may be. */
+static int safetensors_check_header(sqlite3_str *out, zt_error *err){
+  if( sqlite3_str_errcode(out)!=SQLITE_TOOBIG
+   && sqlite3_str_length(out)<=(int)SAFETENSORS_HEADER_MOST ) return err->rc;
+  return zt_fail(err, SQLITE_TOOBIG, "a header of safetensors has at most %u bytes",
+                 SAFETENSORS_HEADER_MOST);
+}
+
 /* The header's text, in memory from sqlite3_malloc64(). NULL on failure. */
 static char *safetensors_header(zt_encoder_run *run, uint64_t *n, zt_error *err){
   const uint32_t objects = zt_draft_objects(run->draft);
@@ -175,13 +187,11 @@ static char *safetensors_header(zt_encoder_run *run, uint64_t *n, zt_error *err)
   for(uint32_t i=0; i<objects && !err->rc; i++){
     if( sqlite3_str_length(out)>1 ) sqlite3_str_appendchar(out, 1, ',');
     safetensors_put_tensor(run, run->order[i], &offset, out);
-    if( sqlite3_str_length(out)>(int)SAFETENSORS_HEADER_MOST ){
-      zt_fail(err, SQLITE_TOOBIG, "a header of safetensors has at most %u bytes",
-              SAFETENSORS_HEADER_MOST);
-    }
+    safetensors_check_header(out, err);
   }
   sqlite3_str_appendchar(out, 1, '}');
   while( sqlite3_str_length(out)%SAFETENSORS_PADDING!=0 ) sqlite3_str_appendchar(out, 1, ' ');
+  safetensors_check_header(out, err);
   *n = (uint64_t)sqlite3_str_length(out);
   header = sqlite3_str_finish(out);
   if( header && !err->rc ) return header;

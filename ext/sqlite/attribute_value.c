@@ -36,6 +36,13 @@ static bool attribute_put_decimal(zt_text text, zt_cbor_out *out){
   return true;
 }
 
+/* True for a sign and digits, or digits alone. */
+static bool attribute_is_decimal(zt_text text){
+  const size_t negative = text.n && *text.z=='-';
+  for(size_t i=negative; i<text.n; i++) if( text.z[i]<'0' || text.z[i]>'9' ) return false;
+  return text.n>negative;
+}
+
 /* True for an infinite number as zt_attributes or SQLite's json_array() write it. */
 static bool attribute_is_infinite(zt_text number){
   if( number.n && *number.z=='-' ) number = (zt_text){ number.z+1, number.n-1 };
@@ -242,6 +249,10 @@ static int attribute_fail(sqlite3_value *value, zt_value_type type, zt_error *er
     default: break;
   }
   if( !text.z ) return zt_fail_nomem(err);
+  if( type==ZT_VALUE_INTEGER && attribute_is_decimal(text) ){
+    return zt_fail(err, SQLITE_ERROR, "integer %.*s is beyond 64 bits; type 'text' keeps its"
+                   " digits", zt_shown(text), text.z);
+  }
   return zt_fail(err, SQLITE_ERROR, "value '%.*s' is not of type %s", zt_shown(text), text.z, word);
 }
 

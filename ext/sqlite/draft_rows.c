@@ -259,6 +259,19 @@ static int rows_read_data(sqlite3_value **v, zt_row *out, zt_error *err){
 
 /* --- An attribute --- */
 
+/* Fail as the making of an attribute's value did, and name the attribute. */
+static int rows_fail_value(zt_text key, zt_error *of, zt_error *err){
+  switch( of->rc ){
+    case SQLITE_NOMEM: zt_fail_nomem(err); break;
+    case SQLITE_INTERRUPT: zt_fail_interrupt(err); break;
+    default:
+      zt_fail(err, of->rc, "attribute '%.*s': %s", zt_shown(key), key.z, of->parts.fault);
+      break;
+  }
+  zt_error_clear(of);
+  return err->rc;
+}
+
 /* Read a value that waits in the spool. */
 static int rows_read_kept(const zt_draft_rows *r, zt_row *out, zt_error *err){
   zt_output *spool = zt_write_sources_spooled(r->sources);
@@ -279,12 +292,16 @@ static int rows_read_attribute(const zt_draft_rows *r, sqlite3_value **v, zt_row
     ZT_ROW_SOURCE, ZT_ROW_OBJECT, ZT_ROW_DATA, ZT_ROW_DTYPE, ZT_ROW_SHAPE, ZT_ROW_FORMAT,
     ZT_ROW_COMPONENT, ZT_ROW_ENCODING, ZT_ROW_LEVEL, ZT_ROW_DIGEST, -1
   };
+  zt_error of = ZT_ERROR_NONE;
   out->from = ZT_ROW_FROM_ATTRIBUTE;
   out->value.err = err;
   if( rows_without(v, without, "an attribute", err) || rows_text(v, ZT_ROW_KEY, &out->key, err)
    || rows_text(v, ZT_ROW_STORED_TYPE, &out->stored_type, err) ) return err->rc;
   if( out->spooled ) return rows_read_kept(r, out, err);
-  return zt_attribute_cbor(v[ZT_ROW_VALUE], v[ZT_ROW_TYPE], &out->value, err);
+  out->value.err = &of;
+  zt_attribute_cbor(v[ZT_ROW_VALUE], v[ZT_ROW_TYPE], &out->value, &of);
+  out->value.err = err;
+  return of.rc ? rows_fail_value(out->key, &of, err) : SQLITE_OK;
 }
 
 /* Fail if a word has U+0000 in it: a message would end there, and show a word that is none. */
@@ -528,15 +545,18 @@ static int rows_bring(const zt_draft_rows *r, zt_draft *draft, uint32_t number,
                       zt_error *err){
   const zt_interrupt interrupt = zt_connection_interrupt(r->connection);
   zt_draft_attribute a = { .key = key->text, .stored_type = ZT_TEXT("") };
-  zt_cbor_out out = { .err = err };
+  zt_error of = ZT_ERROR_NONE;
+  zt_cbor_out out = { .err = &of };
   zt_draft_object object;
   if( key->type!=ZT_VALUE_TEXT || key->tagged ){
     return zt_fail(err, SQLITE_ERROR, "a key of its attributes is not text");
   }
   zt_draft_object_get(draft, number, &object);
   if( object.layout==ZT_LAYOUT_GGML && zt_ggml_is_setting(key->text) ) return SQLITE_OK;
-  if( zt_draft_has_attribute(draft, number, key->text) ) return SQLITE_OK;
-  if( zt_value_cbor(file->container, value, &interrupt, &out, err)==SQLITE_OK ){
+  if( zt_draft_has_attribute(draft, number, key->text, err) || err->rc ) return err->rc;
+  if( zt_value_cbor(file->container, value, &interrupt, &out, &of) ){
+    rows_fail_value(key->text, &of, err);
+  }else{
     a.value = (zt_span){ out.p, out.n };
     zt_draft_add_attribute(draft, number, &a, err);
   }

@@ -2,20 +2,23 @@
 #include "sqlite/write_sources.h"
 
 #include <assert.h>
+#include "core/digest.h"
 #include "core/paths.h"
 #include "sqlite/open.h"
 #include "sqlite/target.h"
 #include "sqlite/value.h"
 
 #define WRITE_SOURCES_OPEN 8     /* Files that are open at the same time */
-#define WRITE_SOURCES_LEAST 16u
+#define WRITE_SOURCES_LEAST 16u  /* A power of two */
 #define WRITE_SOURCES_SPOOL ((uint64_t)INT64_MAX)
+#define WRITE_SOURCES_COMPARED ((size_t)64 << 10)   /* Bytes that are compared at once */
 
 typedef struct write_source {
   char *path;                    /* Owned; NULL: an image */
   zt_identity id;                /* Of the file */
-  uint64_t offset, length;       /* Of an image in the spool, */
-  uint8_t digest[ZT_DIGEST_XXH3_128_BYTES];   /* and its digest */
+  uint64_t offset, length;       /* Of an image in the spool */
+  uint8_t digest[ZT_DIGEST_XXH3_128_BYTES];   /* Of the image, or of path and identity */
+  uint32_t next;                 /* Of the same bucket, plus 1; 0: none */
 } write_source;
 
 typedef struct write_source_open {
@@ -31,7 +34,8 @@ struct zt_write_sources {
   const char *beside;
   zt_output *spool;
   write_source *a;               /* Owned */
-  uint32_t n, capacity;
+  uint32_t *buckets;             /* By digest: the last source plus 1; 0: none. Owned */
+  uint32_t n, capacity;          /* As many buckets */
   uint64_t uses;
   write_source_open open[WRITE_SOURCES_OPEN];
   char *last;                    /* The text of the last source that was a path; owned */
@@ -63,6 +67,7 @@ void zt_write_sources_free(zt_write_sources *s){
   for(uint32_t i=0; i<s->n; i++) sqlite3_free(s->a[i].path);
   zt_output_close(s->spool);
   sqlite3_free(s->a);
+  sqlite3_free(s->buckets);
   sqlite3_free(s->last);
   sqlite3_free(s);
 }
@@ -92,6 +97,14 @@ static const zt_identity *write_sources_identity(const zt_source *source){
 
 static bool write_sources_is_same(const zt_identity *a, const zt_identity *b){
   return a->device==b->device && a->inode==b->inode && zt_same_state(a, b);
+}
+
+/* The open file of that number; NULL: it is not open. */
+static write_source_open *write_sources_opened(zt_write_sources *s, uint32_t number){
+  for(int i=0; i<WRITE_SOURCES_OPEN; i++){
+    if( s->open[i].container && s->open[i].number==number ) return &s->open[i];
+  }
+  return NULL;
 }
 
 /* A place for another open file: a free one, or that of the one that was used first. */
@@ -142,11 +155,10 @@ int zt_write_sources_open(void *sources, uint32_t number, zt_supply_file *out, z
   const write_source *source = &s->a[number];
   const zt_error place = *err;
   write_source_open *o;
-  for(int i=0; i<WRITE_SOURCES_OPEN; i++){
-    if( s->open[i].container && s->open[i].number==number ){
-      *out = write_sources_use(s, &s->open[i]);
-      return SQLITE_OK;
-    }
+  o = write_sources_opened(s, number);
+  if( o ){
+    *out = write_sources_use(s, o);
+    return SQLITE_OK;
   }
   o = write_sources_place(s, number);
   err->object.z = err->component.z = NULL;
@@ -170,56 +182,115 @@ bool zt_write_sources_has_bytes(const zt_write_sources *s, uint64_t offset, uint
 
 /* --- Adding --- */
 
+static uint32_t *write_sources_bucket(const zt_write_sources *s, const write_source *source){
+  return &s->buckets[zt_le32(source->digest) & (s->capacity-1)];
+}
+
+static void write_sources_link(zt_write_sources *s, uint32_t i){
+  uint32_t *bucket = write_sources_bucket(s, &s->a[i]);
+  s->a[i].next = *bucket;
+  *bucket = i+1;
+}
+
+static int write_sources_grow(zt_write_sources *s, zt_error *err){
+  const uint32_t capacity = s->capacity ? 2*s->capacity : WRITE_SOURCES_LEAST;
+  write_source *a = sqlite3_realloc64(s->a, (uint64_t)capacity*sizeof(*a));
+  uint32_t *buckets = a ? sqlite3_malloc64((uint64_t)capacity*sizeof(*buckets)) : NULL;
+  if( a ) s->a = a;
+  if( !buckets ) return zt_fail_nomem(err);
+  memset(buckets, 0, capacity*sizeof(*buckets));
+  sqlite3_free(s->buckets);
+  s->buckets = buckets;
+  s->capacity = capacity;
+  for(uint32_t i=0; i<s->n; i++) write_sources_link(s, i);
+  return SQLITE_OK;
+}
+
 static int write_sources_append(zt_write_sources *s, const write_source *source, uint32_t *number,
                                 zt_error *err){
-  if( s->n==s->capacity ){
-    const uint32_t capacity = s->capacity ? 2*s->capacity : WRITE_SOURCES_LEAST;
-    write_source *a = sqlite3_realloc64(s->a, (uint64_t)capacity*sizeof(*a));
-    if( !a ) return zt_fail_nomem(err);
-    s->a = a;
-    s->capacity = capacity;
-  }
+  if( s->n==s->capacity && write_sources_grow(s, err) ) return err->rc;
   s->a[s->n] = *source;
+  write_sources_link(s, s->n);
   *number = s->n++;
   return SQLITE_OK;
 }
 
-/* Find the image with that digest, or copy it to the spool. */
+static int write_sources_digest(zt_span a, zt_span b, uint8_t out[ZT_DIGEST_XXH3_128_BYTES],
+                                zt_error *err){
+  zt_digest *d = zt_digest_begin(ZT_DIGEST_XXH3_128, err);
+  if( !d ) return err->rc;
+  zt_digest_update(d, a);
+  zt_digest_update(d, b);
+  zt_digest_xxh3_128(d, out);
+  zt_digest_close(d);
+  return SQLITE_OK;
+}
+
+/* True if the source is an image of these bytes. */
+static bool write_sources_has_image(zt_write_sources *s, uint32_t number, zt_span image,
+                                    zt_error *err){
+  const write_source *source = &s->a[number];
+  const write_source_open *o = write_sources_opened(s, number);
+  uint8_t there[WRITE_SOURCES_COMPARED];
+  bool same = !source->path && source->length==image.n;
+  if( same && o ) return memcmp(o->image, image.p, image.n)==0;
+  for(size_t at=0; same && at<image.n; at+=sizeof(there)){
+    const size_t n = image.n-at<sizeof(there) ? image.n-at : sizeof(there);
+    same = zt_output_read(s->spool, source->offset+at, there, n, err)==SQLITE_OK
+        && memcmp(there, image.p+at, n)==0;
+  }
+  return same;
+}
+
+/* True if the source is the one that is looked for: an image of these bytes, or the file of that
+** path in that state. */
+static bool write_sources_is(zt_write_sources *s, uint32_t number, const write_source *wanted,
+                             zt_span image, zt_error *err){
+  const write_source *source = &s->a[number];
+  if( !wanted->path ) return write_sources_has_image(s, number, image, err);
+  return source->path && strcmp(source->path, wanted->path)==0
+      && write_sources_is_same(&source->id, &wanted->id);
+}
+
+/* Find a source by its digest, which does not tell it from all others. */
+static bool write_sources_find(zt_write_sources *s, const write_source *wanted, zt_span image,
+                               uint32_t *number, zt_error *err){
+  uint32_t i = s->n ? *write_sources_bucket(s, wanted) : 0;
+  for(; i && !err->rc; i = s->a[i-1].next){
+    *number = i-1;
+    if( memcmp(s->a[i-1].digest, wanted->digest, sizeof(wanted->digest))==0
+     && write_sources_is(s, i-1, wanted, image, err) ) return true;
+  }
+  return false;
+}
+
+/* Find the image, or copy it to the spool. The last one is compared without a digest: most often
+** many rows have one source. */
 static int write_sources_add_image(zt_write_sources *s, sqlite3_value *blob, uint32_t *number,
                                    zt_error *err){
   const uint8_t *p = sqlite3_value_blob(blob);
   const zt_span image = { p ? p : (const uint8_t*)"", (size_t)sqlite3_value_bytes(blob) };
   write_source source = { .length = image.n };
-  zt_digest *d = zt_digest_begin(ZT_DIGEST_XXH3_128, err);
-  if( !d ) return err->rc;
-  zt_digest_update(d, image);
-  zt_digest_xxh3_128(d, source.digest);
-  zt_digest_close(d);
-  for(uint32_t i=s->n; i>0; i--){
-    if( !s->a[i-1].path && s->a[i-1].length==source.length
-     && memcmp(s->a[i-1].digest, source.digest, sizeof(source.digest))==0 ){
-      *number = i-1;
-      return SQLITE_OK;
-    }
-  }
-  if( zt_write_sources_spool(s, image, &source.offset, err) ) return err->rc;
+  *number = s->n-1;
+  if( (s->n && write_sources_has_image(s, *number, image, err)) || err->rc
+   || write_sources_digest(image, (zt_span){ NULL, 0 }, source.digest, err)
+   || write_sources_find(s, &source, image, number, err) || err->rc
+   || zt_write_sources_spool(s, image, &source.offset, err) ) return err->rc;
   return write_sources_append(s, &source, number, err);
 }
 
 /* Find the file of that path in that state, or add it. */
 static int write_sources_add_opened(zt_write_sources *s, const zt_target *t, uint32_t *number,
                                     zt_error *err){
-  write_source source = { .id = *write_sources_identity(t->source) };
-  for(uint32_t i=s->n; i>0; i--){
-    if( s->a[i-1].path && strcmp(s->a[i-1].path, t->path)==0
-     && write_sources_is_same(&s->a[i-1].id, &source.id) ){
-      *number = i-1;
-      return SQLITE_OK;
-    }
-  }
-  source.path = sqlite3_mprintf("%s", t->path);
+  const zt_identity *id = write_sources_identity(t->source);
+  const uint64_t state[] = { id->device, id->inode, id->size, (uint64_t)id->mtime, id->tag };
+  const zt_span path = { (const uint8_t*)t->path, strlen(t->path) };
+  write_source source = { .path = sqlite3_mprintf("%s", t->path), .id = *id };
   if( !source.path ) return zt_fail_nomem(err);
-  if( write_sources_append(s, &source, number, err) ) sqlite3_free(source.path);
+  if( write_sources_digest(path, (zt_span){ (const uint8_t*)state, sizeof(state) }, source.digest,
+                           err)
+   || write_sources_find(s, &source, path, number, err) || err->rc
+   || write_sources_append(s, &source, number, err) ) sqlite3_free(source.path);
   return err->rc;
 }
 

@@ -73,7 +73,8 @@ static int write_check_sparse(const zt_draft *d, uint32_t number, zt_error *err)
   csr = o.layout==ZT_LAYOUT_CSR;
   if( o.kept || (!csr && o.layout!=ZT_LAYOUT_COO) ) return SQLITE_OK;
   err->object = o.name;
-  if( !write_find(d, number, "values", &values) || (csr && !write_find(d, number, "indptr", &indptr))
+  if( !write_find(d, number, "values", &values)
+   || (csr && !write_find(d, number, "indptr", &indptr))
    || !write_find(d, number, csr ? "indices" : "coords", &places) ){
     return zt_fail(err, SQLITE_ERROR, "a component is missing: %s", csr
                    ? "sparse_csr has values, indices and indptr"

@@ -8,7 +8,7 @@ import pytest
 import support
 import writer
 from support import rows, value
-from writing import CONSTRAINT, ENTRY, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
+from writing import CONSTRAINT, ENTRY, TOOBIG, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
 
 
 pytestmark = pytest.mark.usefixtures("inside")
@@ -60,7 +60,10 @@ def db(connect, inside):
     ({"key": "k", "value": 1, "dtype": "u8"}, "an attribute has no dtype"),
     ({"key": "k", "value": 1, "data": b"1"}, "an attribute has no data"),
     ({"key": "k", "value": 1, "type": "colour"}, "type"),
-    ({"key": "k", "value": "x", "type": "integer"}, "a.zt: value 'x' is not of type integer"),
+    ({"key": "k", "value": "x", "type": "integer"}, "a.zt: attribute 'k': value 'x' is not of type integer"),
+    ({"key": "k", "value": "18446744073709551616", "type": "integer"},
+     "a.zt: attribute 'k': integer 18446744073709551616 is beyond 64 bits; type 'text' keeps its digits"),
+    ({"key": "k", "value": "[1,]", "type": "array"}, "a.zt: attribute 'k': JSON value byte 3: a comma stands before ]"),
     *(({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1]", column: word + "\0"}, f"object 'a': {column} has U+0000 in it")
       for column, word in (("dtype", "u8"), ("format", "dense"), ("component", "data"), ("encoding", "zstd"), ("digest", "xxh3"))),
     *(({"key": "k", "value": 1, column: "text\0"}, f"a.zt: {column} has U+0000 in it") for column in ("type", "stored_type")),
@@ -320,3 +323,45 @@ def test_the_alignment_of_gguf_needs_no_stored_type(db, align):
     declare(db, "b.gguf", name="other")
     code, text = refusal(db, "INSERT INTO other(key, value, stored_type) VALUES('general.alignment', ?, 'i64')", align)
     assert code == 1 and text.endswith("b.gguf: attribute 'general.alignment' must be a u32 and a power of two from 8 on")
+
+
+# Of XXH3's default secret: what it adds to the eight bytes at 128 and at 192 of its input
+SECRETS = bytes.fromhex("ded46de9839097db"), bytes.fromhex("7240a4a4b7b3671f")
+
+
+def colliding(high):
+    """A file whose XXH3 of 128 bits does not depend on the number: a product with 0 has no trace of its other factor, and a sum is
+    the same sum."""
+    header = b'{"w":{"dtype":"U8","shape":[256],"data_offsets":[0,256]}}'.ljust(120)
+    halves = (high & 0xffffffff, -high & 0xffffffff)
+    data = b"".join((secret[:4] + struct.pack("<I", half)).ljust(64, b"\0") for secret, half in zip(SECRETS, halves))
+    return struct.pack("<Q", len(header)) + header + data.ljust(256, b"\0")
+
+
+def test_images_of_one_digest_are_told_apart(db):
+    images = [colliding(high) for high in (1, 2, 3, 1, 3)]
+    declare(db, "a.npz")
+    db.execute("BEGIN")
+    for i, image in enumerate(images):
+        insert(db, name=f"w{i}", source=image, object="w")
+    db.execute("COMMIT")
+    assert [data for _, _, data in tensors(db, "a.npz").values()] == [image[128:] for image in images]
+    packed = value(db, "SELECT zt_pack('npz', 'w' || i, image, 'w') FROM (SELECT 1 AS i, ? AS image UNION ALL SELECT 2, ?)", *images[:2])
+    assert value(db, "SELECT zt_dense(?, 'w2')", packed) == images[1][128:]
+
+
+@pytest.mark.parametrize("count, more, fits", [(0, 1, False), (1, 0, True), (1, 1, False)])
+def test_the_longest_header_of_safetensors(db, count, more, fits):
+    """With all of its padding."""
+    most = 100_000_000
+    around = len('{"__metadata__":{"k":""}}') + count * len(',"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}')
+    declare(db, "a.safetensors", "sync='off'")
+    db.execute("BEGIN")
+    insert(db, key="k", value="x" * (most - around + more))
+    if count:
+        put(db, "a", b"\1")
+    if fits:
+        db.execute("COMMIT")
+        assert rows(db, "SELECT objects, manifest_bytes FROM zt_files('a.safetensors')") == [(count, most)]
+    else:
+        assert refusal(db, "COMMIT") == (TOOBIG, f"ztensor: a.safetensors: a header of safetensors has at most {most} bytes")

@@ -8,7 +8,7 @@ import pytest
 import support
 from support import rows
 
-BUSY, INTERRUPT, IOERR, FULL, CONSTRAINT = 5, 9, 10, 13, 19    # SQLITE_..., which not every module sqlite3 has
+BUSY, INTERRUPT, IOERR, FULL, TOOBIG, CONSTRAINT = 5, 9, 10, 13, 18, 19    # SQLITE_..., which not every module sqlite3 has
 ENTRY = "sqlite3_ztensor_write_init"
 
 
