@@ -46,7 +46,8 @@
 
 static const zt_rule gguf_rules[] = {
   ZT_ERROR("GG1", "gguf-header", "the header has 24 bytes (GGUF)", GGUF_SPEC("gguf_header_t")),
-  ZT_ERROR("GG2", "gguf-version", "the version is 2 or 3 (GGUF)", GGUF_SPEC("gguf_header_t")),
+  ZT_UNSUPPORTED("GG2", "gguf-version", "the version is 2 or 3 (GGUF)",
+                 GGUF_SPEC("gguf_header_t")),
   ZT_ERROR("GG3", "gguf-length", "no length and no count extends beyond the file's end (GGUF)",
            GGUF_SPEC("gguf_file_t")),
   ZT_SAME("GG4", "gguf-length"),
