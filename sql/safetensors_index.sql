@@ -21,12 +21,13 @@ DROP TABLE IF EXISTS temp.safetensors_index_says;
 DROP TABLE IF EXISTS temp.safetensors_index_shard;
 DROP TABLE IF EXISTS temp.safetensors_index_found;
 
--- The indexes. An index that is not JSON has no text here. Other JSON files may have the names of variants.
+-- The indexes. An index that is not JSON has no text here. Other JSON files may have the names of variants, but
+-- not the metadata of an index.
 CREATE TEMP TABLE safetensors_index AS
 WITH file(path, json) AS (
   SELECT name, CAST(readfile(name) AS TEXT) FROM fsdir(:folder)
   WHERE name GLOB '*.safetensors.index.json'
-     OR (name GLOB '*.safetensors.index.*.json' OR name GLOB '*.safetensors.*.index.json') AND instr(readfile(name), '"weight_map"')
+     OR (name GLOB '*.safetensors.index.*.json' OR name GLOB '*.safetensors.*.index.json') AND instr(readfile(name), '"metadata"')
 )
 SELECT path, rtrim(path, replace(path, '/', '')) AS folder,
   CASE WHEN json_valid(json) THEN CASE WHEN json_type(json, '$.weight_map') = 'object' THEN json END END AS json
