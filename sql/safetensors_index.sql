@@ -1,4 +1,5 @@
--- safetensors_index.sql: compares the index of a model in several safetensors files (*.safetensors.index.json) with its files.
+-- safetensors_index.sql: compares the index of a model in several safetensors files (*.safetensors.index.json; that of a variant is
+-- *.safetensors.index.fp16.json or *.safetensors.fp16.index.json) with its files.
 --
 --   sqlite3 -box :memory: ".load ./ztensor" ".parameter set :folder models" ".read sql/safetensors_index.sql"
 --
@@ -20,10 +21,13 @@ DROP TABLE IF EXISTS temp.safetensors_index_says;
 DROP TABLE IF EXISTS temp.safetensors_index_shard;
 DROP TABLE IF EXISTS temp.safetensors_index_found;
 
--- The indexes. An index that is not JSON has no text here.
+-- The indexes. An index that is not JSON has no text here. Other JSON files may have the names of variants, but
+-- not the metadata of an index.
 CREATE TEMP TABLE safetensors_index AS
 WITH file(path, json) AS (
-  SELECT name, CAST(readfile(name) AS TEXT) FROM fsdir(:folder) WHERE name GLOB '*.safetensors.index.json'
+  SELECT name, CAST(readfile(name) AS TEXT) FROM fsdir(:folder)
+  WHERE name GLOB '*.safetensors.index.json'
+     OR (name GLOB '*.safetensors.index.*.json' OR name GLOB '*.safetensors.*.index.json') AND instr(readfile(name), '"metadata"')
 )
 SELECT path, rtrim(path, replace(path, '/', '')) AS folder,
   CASE WHEN json_valid(json) THEN CASE WHEN json_type(json, '$.weight_map') = 'object' THEN json END END AS json

@@ -291,7 +291,8 @@ def generated(name: str) -> str:
 
 def names(page: Path) -> str:
     """The text of a page or script, the names of files that a directory stands for being those of the drivers."""
-    quoted = " ".join(drivers.files()), "), (".join(f"'{name}'" for name in drivers.files())
+    lines = textwrap.fill(" ".join(drivers.files()), 120, break_on_hyphens=False)
+    quoted = lines, "), (".join(f"'{name}'" for name in drivers.files())
     return NAMES.sub(lambda found: quoted[found[0].startswith("'")], page.read_text())
 
 

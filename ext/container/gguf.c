@@ -21,6 +21,8 @@
 **                                     ; alignment; GG16: tensors lie within the file
 **
 **   GG5  metadata and infos take at most ZT_MAX_MANIFEST bytes
+**   GG17 ggml itself reads the file. It is read here if it breaks no other rule, because gguf.md
+**        allows it, or gguf-py reads it
 **
 ** Each file of a split model is read by itself. Metadata and infos are kept as they are in the
 ** file. They are read in pieces, because only a walk shows where they end. Dimensions are stored
@@ -46,7 +48,8 @@
 
 static const zt_rule gguf_rules[] = {
   ZT_ERROR("GG1", "gguf-header", "the header has 24 bytes (GGUF)", GGUF_SPEC("gguf_header_t")),
-  ZT_ERROR("GG2", "gguf-version", "the version is 2 or 3 (GGUF)", GGUF_SPEC("gguf_header_t")),
+  ZT_UNSUPPORTED("GG2", "gguf-version", "the version is 2 or 3 (GGUF)",
+                 GGUF_SPEC("gguf_header_t")),
   ZT_ERROR("GG3", "gguf-length", "no length and no count extends beyond the file's end (GGUF)",
            GGUF_SPEC("gguf_file_t")),
   ZT_SAME("GG4", "gguf-length"),
@@ -68,6 +71,10 @@ static const zt_rule gguf_rules[] = {
            GGUF_SPEC("gguf_tensor_info_t")),
   ZT_ERROR("GG16", "gguf-range", "tensors' bytes lie within the file (GGUF)",
            GGUF_SPEC("gguf_tensor_info_t")),
+  ZT_WARNING("GG17", "gguf-ggml",
+             "ggml reads the file: names below 64 bytes, at most 4 dimensions, offsets that ascend,"
+             " an alignment that is a power of two, no arrays in arrays (GGUF)",
+             "ggml, gguf_init_from_file"),
   ZT_RULES_END
 };
 
@@ -117,6 +124,8 @@ typedef struct gguf_reader {
   size_t n;            /* and their number */
   size_t at;           /* Position of the next byte to scan */
   uint64_t total;      /* Bytes from the metadata to the file's end */
+  size_t nested;       /* Position of the first key that has arrays in an array, */
+  size_t nested_n;     /* and its bytes; SIZE_MAX: there is none */
 } gguf_reader;
 
 static ZT_COLD bool gguf_fail(gguf_reader *r, const char *rule, size_t at, const char *fault){
@@ -269,6 +278,11 @@ static bool gguf_scan_keys(gguf_reader *r, uint64_t n){
     at = r->at;
     if( !gguf_scan_type(r, &type) || !gguf_scan_value(r, type, 0) ) return false;
     if( alignment && !gguf_set_alignment(r, at) ) return false;
+    if( type==ZT_GGUF_ARRAY && r->nested_n==SIZE_MAX
+     && zt_gguf_u32(r->big, r->p+at+4)==ZT_GGUF_ARRAY ){
+      r->nested = at-key.n;
+      r->nested_n = key.n;
+    }
   }
   return true;
 }
@@ -325,10 +339,52 @@ static bool gguf_scan_infos(gguf_reader *r, uint64_t n){
 
 /* --- Opening --- */
 
-/* Check that all tensors' bytes are in the file. */
+static int gguf_note(zt_builder *b, uint32_t object, const char *format, ...){
+  char fault[128];
+  va_list arguments;
+  va_start(arguments, format);
+  sqlite3_vsnprintf(sizeof(fault), fault, format, arguments);
+  va_end(arguments);
+  return zt_builder_note(b, object, "GG17", fault);
+}
+
+/* GG17, for a tensor. *last is the offset of the one before it. */
+static int gguf_note_tensor(zt_builder *b, uint32_t object, const zt_gguf_info *info,
+                            uint64_t *last){
+  const uint64_t before = *last;
+  *last = info->offset;
+  if( info->name.n>ZT_GGUF_NAME_MAX
+   && gguf_note(b, object, "its name has %llu bytes, and ggml reads at most %d",
+                (uint64_t)info->name.n, ZT_GGUF_NAME_MAX) ) return b->err->rc;
+  if( info->rank>ZT_GGUF_RANK_MAX
+   && gguf_note(b, object, "it has %u dimensions, and ggml reads at most %d", info->rank,
+                ZT_GGUF_RANK_MAX) ) return b->err->rc;
+  if( info->offset<before ){
+    gguf_note(b, object, "its bytes lie before those of the tensor that is listed before it, and"
+              " ggml does not read this");
+  }
+  return b->err->rc;
+}
+
+/* GG17, for the keys. */
+static int gguf_note_keys(const gguf_reader *r){
+  const zt_gguf_state *s = r->b->container->state;
+  if( s->alignment & (s->alignment-1) ){
+    zt_builder_note_file(r->b, "GG17", "general.alignment is %llu, and ggml reads powers of two",
+                         s->alignment);
+  }
+  if( r->nested_n!=SIZE_MAX && !r->b->err->rc ){
+    const zt_text key = { (const char*)r->b->container->kept.p+r->nested, r->nested_n };
+    zt_builder_note_file(r->b, "GG17", "key '%.*s' has arrays in an array, and ggml does not read"
+                         " this", zt_shown(key), key.z);
+  }
+  return r->b->err->rc;
+}
+
+/* Check that all tensors' bytes are in the file, and note GG17. */
 static int gguf_check_ranges(zt_builder *b){
   const zt_container *c = b->container;
-  uint64_t data = zt_gguf_of(c)->data, length, offset;
+  uint64_t data = zt_gguf_of(c)->data, length, offset, last = 0;
   zt_object object;
   zt_gguf_info info;
   bool known;
@@ -345,6 +401,7 @@ static int gguf_check_ranges(zt_builder *b){
                       "%llu, go beyond the file's end", length, info.offset, data);
     }
     b->err->object.z = NULL;
+    if( gguf_note_tensor(b, i, &info, &last) ) return b->err->rc;
   }
   return SQLITE_OK;
 }
@@ -398,7 +455,7 @@ static void gguf_set_container(zt_container *c){
 
 static int gguf_open(zt_builder *b, const zt_head_tail *input){
   zt_container *c = b->container;
-  gguf_reader r = { .b = b, .keys = { .interrupt = b->interrupt } };
+  gguf_reader r = { .b = b, .nested_n = SIZE_MAX, .keys = { .interrupt = b->interrupt } };
   zt_gguf_state *s = sqlite3_malloc64(sizeof(*s));
   uint64_t end;
   if( !s ) return zt_fail_nomem(b->err);
@@ -414,7 +471,7 @@ static int gguf_open(zt_builder *b, const zt_head_tail *input){
   zt_builder_cut(b, r.at);
   end = ZT_GGUF_HEADER+r.at;
   s->data = end + (s->alignment - end%s->alignment)%s->alignment;
-  gguf_check_ranges(b);
+  if( gguf_check_ranges(b) || gguf_note_keys(&r) ) goto end;
   gguf_set_container(c);
 end:
   zt_keys_clear(&r.keys);

@@ -19,9 +19,7 @@
 #define GGUF_ALIGN_TYPE "u32"     /* Readers refuse another one (GG14) */
 #define GGUF_ALIGN_LEAST 8
 #define GGUF_ALIGN 32             /* A file need not state this one */
-#define GGUF_NAME_MAX 63          /* GGML_MAX_NAME, less the NUL */
 #define GGUF_KEY_MAX 65535
-#define GGUF_RANK_MAX 4
 #define GGUF_WORD 128             /* Bytes of a type's word; nested arrays are not deeper */
 
 /* --- Attributes --- */
@@ -255,11 +253,11 @@ static bool gguf_holds(zt_dtype_id id){ return gguf_plain_number(id)>=0; }
 static int gguf_check_object(const zt_draft *d, uint32_t number, zt_error *err){
   zt_draft_object object;
   zt_draft_object_get(d, number, &object);
-  if( zt_encoder_check_name("gguf", "object", object.name, GGUF_NAME_MAX, err)
+  if( zt_encoder_check_name("gguf", "object", object.name, ZT_GGUF_NAME_MAX, err)
    || object.kept ) return err->rc;
-  if( object.rank>GGUF_RANK_MAX ){
+  if( object.rank>ZT_GGUF_RANK_MAX ){
     return zt_fail(err, SQLITE_ERROR, "gguf tensors have at most %d dimensions, and this one has"
-                   " %u; give data with another shape", GGUF_RANK_MAX, object.rank);
+                   " %u; give data with another shape", ZT_GGUF_RANK_MAX, object.rank);
   }
   if( object.layout==ZT_LAYOUT_GGML ) return SQLITE_OK;
   return zt_encoder_check_dense("gguf", d, number, gguf_holds, err);

@@ -120,7 +120,7 @@ static int file_open(zt_builder *b, const zt_head_tail *input){
 const zt_driver zt_driver_pickle = {
   .name = "pickle",
   .format = "pickle",
-  .files = "*.pkl *.pickle *.joblib",
+  .files = "*.pkl *.pickle *.joblib *.pkl.gz *.pkl.z *.joblib.gz *.joblib.z *.pdparams *.pdopt",
   .rules = { zt_rules_pickle, zt_rules_values, file_rules },
   .probe = file_probe,
   .open = file_open,

@@ -91,7 +91,7 @@ static int pytorch_open(zt_builder *b, const zt_head_tail *input){
 const zt_driver zt_driver_pytorch = {
   .name = "pytorch",
   .format = "pytorch",
-  .files = "*.pt *.pth *.ckpt *.ptl *.pt.tar *.pth.tar *model*.bin *adapter*.bin *lora*.bin"
+  .files = "*.pt *.pth *.ckpt *.ptl *.ot *.pt.tar *.pth.tar *model*.bin *adapter*.bin *lora*.bin"
            " *embeds*.bin optimizer*.bin",
   .rules = { zt_rules_zip, zt_rules_pickle, zt_rules_values, pytorch_rules },
   .probe = pytorch_probe,

@@ -2,7 +2,8 @@
 ** safetensors: a header of JSON, and behind it the bytes of dense tensors.
 **
 **   file     := length u64le, header, data
-**   header   := { "__metadata__": { key: text }, name: tensor }       ; J1 to J11
+**   header   := { "__metadata__": metadata, name: tensor }           ; J1 to J11
+**   metadata := { key: text } | null          ; the format's own library takes null for none
 **   tensor   := { "dtype": text, "shape": [dimension], "data_offsets": [begin, end] }
 **   O1   the header has at most 100,000,000 bytes, and ends within the file
 **   O2   header, metadata and tensors are objects; values are of these types, dimensions, begin and
@@ -336,8 +337,9 @@ static bool safetensors_read_metadata(safetensors_walker *w){
   zt_text last = { NULL, 0 };
   bool ascend = true;
   uint64_t n = 0;
-  w->b->container->attributes = (zt_value){ .type = ZT_VALUE_MAP, .at = safetensors_position(w) };
   w->metadata = true;
+  if( w->r.p<w->r.end && *w->r.p=='n' ) return zt_json_read_skip(&w->r);
+  w->b->container->attributes = (zt_value){ .type = ZT_VALUE_MAP, .at = safetensors_position(w) };
   if( !zt_json_read_open(&w->r, ZT_JSON_OBJECT, &level) ) return false;
   for(; zt_json_read_more(&w->r, &level) && zt_json_read_poll(&w->r); n++){
     if( !zt_json_read_key(&w->r, &key) || !zt_json_read_text(&w->r, &value) ) return false;

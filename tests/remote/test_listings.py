@@ -91,7 +91,7 @@ def test_a_prefix_stands_for_the_tensor_files_below(found):
     assert found("s3://models/same") == ["same"]
     assert found("s3://models/same/") == ["same/below.zt"]
     every = found("s3://models/")
-    assert found("s3://models") == every and "UPPER.ZT" not in every and "x/readme.txt" not in every and "a.zt" in every and ".hidden.zt" not in every
+    assert found("s3://models") == every and "UPPER.ZT" in every and "x/readme.txt" not in every and "a.zt" in every and ".hidden.zt" not in every
 
 
 def test_a_key_with_pattern_characters_is_taken_first(found):

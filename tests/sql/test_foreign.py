@@ -115,6 +115,13 @@ def test_files_of_pytorch_that_are_refused_are_unsupported(db):
     assert kind == "unsupported" and "tar archive" in error
 
 
+def test_a_version_that_is_not_read_is_unsupported(db):
+    for version in (1, 4):
+        (_, _, error, kind), = kinds(db, b"GGUF" + struct.pack("<IQQ", version, 0, 0))
+        assert kind == "unsupported" and error == f"ztensor: <blob>: GGUF version {version} cannot be read, 2 and 3 can"
+    assert kinds(db, writer.write({}, version="3.0.0"))[0][3] == "unsupported"
+
+
 def test_a_table_of_leveldb_that_is_no_checkpoint_is_unknown(db):
     broken = b"\0\x03\x04key" + bytes(40) + b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
     case = next(case for case in corpus.hostile("tensorflow") if case["file"] == "of-another-program.index")

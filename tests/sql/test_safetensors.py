@@ -197,6 +197,14 @@ def test_indexes_at_any_depth_and_broken_ones(shell, tmp_path):
         ("it's/deep/n.safetensors.index.json", "broken_index", None), ("o.safetensors.index.json", "broken_index", None)]
 
 
+@pytest.mark.parametrize("index", ["model.safetensors.index.fp16.json", "model.safetensors.fp16.index.json", "model.fp16.safetensors.index.json"])
+def test_indexes_of_variants(shell, tmp_path, index):
+    """As diffusers calls them."""
+    (tmp_path / index).write_text('{"metadata":{},"weight_map":{"w":"model.fp16-00001-of-00001.safetensors"}}')
+    (tmp_path / "w.safetensors.index.notes.json").write_text("{")
+    assert [row[:3] for row in findings(shell, tmp_path)] == [(str(tmp_path / index), "missing_shard", "model.fp16-00001-of-00001.safetensors")]
+
+
 @pytest.mark.parametrize("folder, shard, other", [("m[v2]", "2.safetensors", "mv/2.safetensors"), ("m*", "2.safetensors", "m1/2.safetensors"),
                                                   ("m?", "2.safetensors", "m1/2.safetensors"), ("m", "[2].safetensors", "m/2.safetensors"),
                                                   ("m", "*.safetensors", "m/2.safetensors"), ("m", "?.safetensors", "m/2.safetensors"),

@@ -160,9 +160,10 @@ def test_without_files_a_url_is_none_either(connect):
 # ------------------------------------------------------------------------------------------------ names in a directory
 
 def test_a_directory_is_the_tensor_files_by_their_names(db, save, tmp_path):
-    wanted = ["B.GGUF", "Model.bin", "a.ckpt", "adapter_model.bin", "b.ptl", "best.pth.tar", "diffusion_pytorch_model.bin", "ip-adapter_sd15.bin",
-              "last.PT", "learned_embeds-steps-500.bin", "model.bin", "my-model-00001.bin", "optimizer_1.bin", "pytorch_lora_weights.bin",
-              "pytorch_model-00001-of-00002.bin", "v1/x.ckpt"]
+    wanted = ["B.GGUF", "Model.bin", "a.ckpt", "adapter_model.bin", "b.ptl", "best.pth.tar", "c.joblib.z", "c.pdparams", "c.pkl.gz",
+              "diffusion_pytorch_model.bin", "ip-adapter_sd15.bin", "last.PT",
+              "learned_embeds-steps-500.bin", "model.bin", "my-model-00001.bin", "optimizer_1.bin", "pytorch_lora_weights.bin",
+              "pytorch_model-00001-of-00002.bin", "rust_model.ot", "v1/x.ckpt"]
     for name in wanted + ["weights.bin", "model.bin.index.json", "a.ckpt.meta", ".model.bin", "my.optimizer.bin", "b.tar"]:
         save("d/" + name, writer.sample())
     root = str(tmp_path / "d")

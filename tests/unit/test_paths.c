@@ -88,8 +88,8 @@ static int leave_tree(void **state){
 
 /* --- Helpers --- */
 
-static bool is_zt(const char *name){ return zt_glob_match_any("*.gguf *.zt", name); }
-static bool is_upper(const char *name){ return zt_glob_match_any("*.ZT", name); }
+static bool is_zt(const char *name){ return zt_glob_match("*.zt", 4, name) || zt_glob_match("*.gguf", 6, name); }
+static bool is_upper(const char *name){ return zt_glob_match("*.ZT", 4, name); }
 
 static zt_paths_filter any(void){
   return (zt_paths_filter){ .files = is_zt };

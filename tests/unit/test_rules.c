@@ -92,7 +92,8 @@ TEST(test_failures_without_a_number){
 
 TEST(test_kinds){
   static const struct { const char *rule, *kind; } rows[] = {
-    { "T1", "unknown" }, { "NZ3", "unknown" }, { "T2", "unsupported" }, { "PT1", "unsupported" }, { "M1", "broken" },
+    { "T1", "unknown" }, { "NZ3", "unknown" }, { "T2", "unsupported" }, { "PT1", "unsupported" }, { "GG2", "unsupported" }, { "B2", "unsupported" },
+    { "Z3", "unsupported" }, { "M1", "broken" },
     { "T22", "broken" }, { "Z1", "broken" }, { NULL, "unknown" }
   };
   for(size_t i=0; i<COUNT(rows); i++){
@@ -131,8 +132,8 @@ TEST(test_drivers_say_all_that_there_is_to_say){
 }
 
 TEST(test_names_of_files){
-  static const char *const names[] = { "a.zt", "b.safetensors", "c.gguf", "d.pt", "pytorch_model-00001-of-00002.bin", "e.onnx", "f.tflite", "g.msgpack" };
-  static const char *const others[] = { "a.ztx", "zt", "weights.bin", "c.GGUF", "e.onnx.txt" };
+  static const char *const names[] = { "a.zt", "b.safetensors", "c.gguf", "d.pt", "pytorch_model-00001-of-00002.bin", "e.onnx", "f.tflite", "g.msgpack", "h.GGUF", "i.pth.tar" };
+  static const char *const others[] = { "a.ztx", "zt", "weights.bin", "c.GGUF.txt", "e.onnx.txt", "f.tar" };
   for(size_t i=0; i<COUNT(names); i++) check( zt_container_files(names[i]), "%s", names[i] );
   for(size_t i=0; i<COUNT(others); i++) check( !zt_container_files(others[i]), "%s", others[i] );
 }

@@ -150,16 +150,19 @@ def cases():
     yield "ok-trailing", small_with(b"behind"), "ok", None, "w", "bytes behind the last tensor"
     yield "ok-overlap", small().tensor("v", [8], offset=0), "ok", None, None, "two tensors at one place"
     yield "ok-gap", File().tensor("w", [8], data=ONES).tensor("v", [8], data=bytes(128) + ONES, offset=160), "ok", None, None, "a gap between two tensors"
-    yield "ok-backwards", File().tensor("w", [8], data=ONES, offset=32).tensor("v", [8], data=ONES, offset=0), "ok", None, None, "data in another order"
-    yield "ok-depth-64", File().key("k", ARR, nested(64)), "ok", None, None, "arrays nested 64 deep"
-    yield "ok-rank-64", File().tensor("w", [1] * 63 + [8], data=ONES), "ok", None, "w", "64 dimensions"
+    yield "ok-backwards", File().tensor("w", [8], data=ONES, offset=32).tensor("v", [8], data=ONES, offset=0), "ok", "GG17", "v", "data in another order"
+    yield "ok-depth-64", File().key("k", ARR, nested(64)), "ok", "GG17", None, "arrays nested 64 deep"
+    yield "ok-rank-64", File().tensor("w", [1] * 63 + [8], data=ONES), "ok", "GG17", "w", "64 dimensions"
+    yield "ok-rank-5", File().tensor("w", [1] * 4 + [8], data=ONES), "ok", "GG17", "w", "5 dimensions"
+    yield "ok-name-64", File().tensor("w" * 64, [8], data=ONES), "ok", "GG17", "w" * 64, "a name of 64 bytes"
+    yield "ok-name-63", File().tensor("w" * 63, [2, 1, 2, 2], data=ONES), "ok", None, None, "a name of 63 bytes, and 4 dimensions"
     yield "ok-rank-0", File().tensor("w", [], data=ONES[:4]), "ok", None, "w", "a scalar"
     yield "ok-no-keys", File().tensor("w", [8], data=ONES), "ok", None, "w", "no keys"
     yield "ok-nothing", File(), "ok", None, None, "neither keys nor tensors"
-    yield "ok-alignment-24", aligned(U32, 24, alignment=24), "ok", None, "w", "a multiple of 8 that is no power of two"
+    yield "ok-alignment-24", aligned(U32, 24, alignment=24), "ok", "GG17", None, "a multiple of 8 that is no power of two"
     yield "ok-alignment-1", aligned(U32, 1, alignment=1), "ok", None, "w", "a power of two that is no multiple of 8"
     yield "ok-1000-keys", many_keys(1000), "ok", None, "w", "1,000 keys, in no order"
-    yield "ok-mixed-nested", mixed(), "ok", None, None, "arrays of several types in an array, and arrays of nothing"
+    yield "ok-mixed-nested", mixed(), "ok", "GG17", None, "arrays of several types in an array, and arrays of nothing"
     yield "ok-zero-of-many", File().tensor("w", [2**40, 0, 2**40], data=b"").tensor("v", [8], data=ONES), "ok", None, "w", "no elements, though dimensions overflow"
     yield "ok-names", File().key("", U8, 1).key("a\0b", U8, 2).tensor("", [8], data=ONES), "ok", None, "", "an empty name, an empty key, U+0000 in a key"
 
@@ -211,13 +214,20 @@ MESSAGES = {
     "offset-of-nothing": "0 bytes at offset 0 of the data, which begins at 96, go beyond the file's end",
     "length-past-end": "32 bytes at offset 0 of the data, which begins at 64, go beyond the file's end",
     "length-overflow": "shape and type make more than 2^64 bytes",
+    "ok-backwards": "its bytes lie before those of the tensor that is listed before it, and ggml does not read this",
+    "ok-depth-64": "key 'k' has arrays in an array, and ggml does not read this",
+    "ok-rank-64": "it has 64 dimensions, and ggml reads at most 4",
+    "ok-rank-5": "it has 5 dimensions, and ggml reads at most 4",
+    "ok-name-64": "its name has 64 bytes, and ggml reads at most 63",
+    "ok-alignment-24": "general.alignment is 24, and ggml reads powers of two",
+    "ok-mixed-nested": "key 'mixed' has arrays in an array, and ggml does not read this",
 }
 # The rule's name in zt_check.
 FINDINGS = {
     "T1": "magic", "GG1": "gguf-header", "GG2": "gguf-version", "GG3": "gguf-length", "GG4": "gguf-length",
     "GG6": "gguf-value-type", "GG7": "gguf-bool", "GG8": "gguf-depth", "GG9": "gguf-name", "GG10": "gguf-duplicate-key",
     "GG11": "gguf-duplicate-tensor", "GG12": "gguf-dimensions", "GG13": "gguf-elements", "GG14": "gguf-alignment",
-    "GG15": "gguf-offset", "GG16": "gguf-range",
+    "GG15": "gguf-offset", "GG16": "gguf-range", "GG17": "gguf-ggml",
     "L1": "unknown-length", "GB2": "unknown-length",
     "GB1": "ggml-undefined", "GB5": "ggml-byte-order",
 }
