@@ -623,8 +623,8 @@ CREATE TEMP VIEW differences AS
 SELECT DISTINCT a.text AS path_a, b.text AS path_b, CAST(NULL AS TEXT) AS object, CAST(NULL AS TEXT) AS part, 'not in the catalog' AS change,
        CASE WHEN a.text NOT IN (SELECT path FROM file) THEN zt_absolute(a.text) END AS before,
        CASE WHEN b.text NOT IN (SELECT path FROM file) THEN zt_absolute(b.text) END AS after, CAST(NULL AS INTEGER) AS file_a, CAST(NULL AS INTEGER) AS file_b
-FROM zt_given('differences needs both paths: SELECT * FROM differences WHERE path_a = ''/data/old.zt'' AND path_b = ''/data/new.zt''') AS a
-     CROSS JOIN zt_given('differences needs both paths: SELECT * FROM differences WHERE path_a = ''/data/old.zt'' AND path_b = ''/data/new.zt''') AS b
+FROM zt_given('differences needs both paths, as values and not as subqueries: SELECT * FROM differences WHERE path_a = ''/data/old.zt'' AND path_b = ''/data/new.zt''') AS a
+     CROSS JOIN zt_given('differences needs both paths, as values and not as subqueries: SELECT * FROM differences WHERE path_a = ''/data/old.zt'' AND path_b = ''/data/new.zt''') AS b
 WHERE a.text NOT IN (SELECT path FROM file) OR b.text NOT IN (SELECT path FROM file)
 UNION ALL
 SELECT path_a, path_b, object, part, +change, +before, +after, file_a, file_b FROM main.differences;

@@ -212,6 +212,8 @@ NATIVE = {
     "reals": "r REAL",
     "texts": "t TEXT",
     "anything": "v",
+    "folded": "path TEXT COLLATE NOCASE, object TEXT COLLATE RTRIM",
+    "numbers": "n NUMERIC, b BLOB",
     "choices": "on_error TEXT, level TEXT, dtype TEXT, bins TEXT",
 }
 ROWS = {
@@ -223,6 +225,8 @@ ROWS = {
     "ints": [(i, ) for i in (0, 1, 2, 2, 3, 1000, -1, None)],
     "reals": [(r, ) for r in (0.0, 1.0, 1000.0, 1.5, -0.5, None)],
     "texts": [(t, ) for t in ("0", "00", "1.0", "1e3", "a", "A", "d/a.zt", "01", "", "2", None)],
+    "folded": [("D/A.zt", "0 "), ("d/B.zt", "w"), ("D/B_.ZT", "W"), ("01", "a  "), (None, "A"), ("1.0", None)],
+    "numbers": [("01", "01"), ("1.0", "1.0"), ("d/a.zt", "d/a.zt"), (2, 2), (0.5, b"a"), (None, None), ("1e3", "1e3"), (1000, "1000")],
     "choices": [("skip", "full", "f64", "3"), ("abort", "quick", "f64", "64")],
     "anything": [(v, ) for v in (0, 1.0, "1", "01", "a", b"a", None, 1000, "d/B.zt", 2.5)],
 }
@@ -255,6 +259,7 @@ class Collection:
             rows = list(rows)
             db.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(rows[0]))})", rows)
         db.execute("CREATE INDEX names_object ON names(object)")
+        db.execute("CREATE INDEX folded_path ON folded(path)")
         has = {name for name, in db.execute("SELECT name FROM pragma_module_list")}
         self.tables = {name: Table(db, name) for name in TABLES if name in has}
         self.native = {name: native_columns(db, name) for name in NATIVE}
@@ -263,6 +268,14 @@ class Collection:
             parameter = f"p{len(self.parameters)}"
             self.named[source] = ":" + parameter
             self.parameters[parameter] = db.execute(f"SELECT {source}").fetchone()[0]
+        self.db = db
+
+    def parameter(self, value):
+        """The name of a parameter with a value, which is SQL."""
+        if value not in self.named:
+            name = f"p{len(self.parameters)}"
+            self.named[value], self.parameters[name] = ":" + name, self.db.execute(f"SELECT {value}").fetchone()[0]
+        return self.named[value]
 
 
 def native_columns(db, name):

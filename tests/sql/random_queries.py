@@ -21,8 +21,9 @@ PATTERNS = [
 # Columns that a scan knows how to narrow down are asked about most.
 KEYS = {"path", "object", "position", "row"}
 COLLATIONS = ["NOCASE", "RTRIM", "BINARY"]
-WINDOWS = VERSION >= (3, 28)
 OUTER_JOINS = VERSION >= (3, 39)
+DISTINCT_FROM = VERSION >= (3, 39)
+MATERIALIZED = VERSION >= (3, 35)
 # SQLite hands over all values of an IN in one call. Before, it asked for one after the other, and
 # - compared each again with what the scan gave, as if it came from no column: 1 is then '1';
 # - found no plan where an argument was IN something and a join might have given it something else.
@@ -30,6 +31,11 @@ IN_AT_ONCE = VERSION >= (3, 38)
 # SQLite 3.35 makes an IN of an EXISTS, and asks once what differs from row to row, of an R-tree and
 # of json_each, too.
 EXISTS_ONCE = VERSION[:2] == (3, 35)
+# Where a part of a UNION ALL in FROM has a RIGHT or FULL JOIN, SQLite 3.39 to 3.49, at least, forgets conditions of
+# the other part, of ordinary tables and json_each, too.
+FORGETS_PARTS = VERSION < (3, 54)
+# SQLite before 3.54 takes `a.x = b.y AND b.y = 'c'` for `a.x = 'c'`, even if b.y has another collation than a.x.
+MIXES_COLLATIONS = VERSION < (3, 54)
 # A name longer than any system takes.
 LONG = "hex(zeroblob(3000))"
 
@@ -40,6 +46,8 @@ class Query:
     def __init__(self, sql, keys=(), limit="", total=False, loose=False):
         self.whole, self.sql = sql, sql + limit
         self.keys, self.limited, self.total, self.loose = keys, limit != "", total, loose
+        # What LIMIT and OFFSET count, as SQL.
+        self.counts = limit.partition(" LIMIT ")[2].replace(" OFFSET ", ", ")
 
 
 class Reference:
@@ -66,13 +74,14 @@ class Reference:
 class Generator:
     def __init__(self, collection, seed, native):
         self.tables, self.natives = collection.tables, collection.native
-        self.named = collection.named
+        self.named, self.parameter = collection.named, collection.parameter
         self.random = random.Random(seed)
         self.native = native
         self.aliases = 0
         self.calls = {}
         # `x IN ()` is false. Of such an ON SQLite drops the rest, arguments included.
         self.least = 0
+        self.united_parts = False
 
     # --------------------------------------------------------------------------------------- chance
 
@@ -97,7 +106,7 @@ class Generator:
         return f"t{self.aliases}"
 
     def ordinary(self, name=None):
-        name = name or self.pick(list(self.natives))
+        name = name or self.pick([n for n in self.natives if not (MIXES_COLLATIONS and n == "folded")])
         reference = Reference(self.alias(), self.natives[name], name)
         reference.text = f"{name} AS {reference.alias}"
         return reference
@@ -296,7 +305,7 @@ class Generator:
             return self.chain(table)
         others = self.pick([0, 0, 0, 0, 1, 1, 1, 2])
         place = self.random.randint(0, others)
-        outer = OUTER_JOINS and others and table.given and self.chance(15)
+        outer = OUTER_JOINS and others and table.given and self.chance(15) and not self.united_parts
         references, text, where = [], "", []
         for i in range(others + 1):
             if i == place:
@@ -426,7 +435,10 @@ class Generator:
     def constant(self, column):
         if column.name == "path" and self.chance(2):
             return LONG
-        return self.pick(column.samples) if self.chance(70) else self.pick(ODD)
+        value = self.pick(column.samples) if self.chance(70) else self.pick(ODD)
+        if self.chance(15):
+            return self.pick([self.parameter(value), self.parameter(value), f"(SELECT {value})"])
+        return value
 
     def condition(self, references, depth):
         if depth == 0 or self.chance(40):
@@ -444,7 +456,9 @@ class Generator:
             return self.on_argument(reference, column, sql)
         kinds = [self.comparison] * 6 + [self.list] * 3 + [
             self.selection, self.like, self.like, self.null, self.between, self.between,
-            self.columns, self.columns, self.expression, self.rows, self.exists, self.exists
+            self.columns, self.columns, self.expression, self.rows, self.exists, self.exists,
+            self.distinct_from, self.truth, self.in_columns, self.collated, self.row_list,
+            self.likely, self.of_subquery
         ]
         return self.pick(kinds)(references, reference, column, sql)
 
@@ -526,6 +540,8 @@ class Generator:
         return f"{reference.sql(column)} {self.pick(COMPARISONS)} {self.constant(column)}"
 
     def like(self, references, reference, column, sql):
+        """Not of a rowid as such: SQLite 3.40 looks it up by the text, and an outer join loses rows."""
+        sql = f"+{sql}" if column.name == "rowid" else sql
         pattern = self.pick(PATTERNS)
         texts = [s for s in column.samples if s.startswith("'") and len(s) > 4]
         if texts and self.chance(60):
@@ -572,12 +588,62 @@ class Generator:
             return f"{pair} = ({self.constant(column)}, {self.constant(two)})"
         return f"{pair} IN (SELECT path, object FROM names)"
 
+    def distinct_from(self, references, reference, column, sql):
+        if not DISTINCT_FROM:
+            return self.comparison(references, reference, column, sql)
+        return f"{sql} IS {self.pick(['NOT ', ''])}DISTINCT FROM {self.constant(column)}"
+
+    def truth(self, references, reference, column, sql):
+        """A condition as a value."""
+        operator = self.pick(["IS TRUE", "IS FALSE", "IS NOT TRUE", "IS NOT FALSE", "IS NULL", "= 1"])
+        if self.chance(30):
+            return f"CASE WHEN {self.comparison(references, reference, column, sql)} THEN 1 END {operator}"
+        return f"({self.comparison(references, reference, column, sql)}) {operator}"
+
+    def in_columns(self, references, reference, column, sql):
+        """One of several, of which some are other columns."""
+        same = [(r, c) for r, c in self.weighted(references) if c.type == column.type and not c.argument]
+        values = [r.sql(c) for r, c in self.some(same, 1, 2)] if same else []
+        values = self.turned(values + [self.constant(column)])
+        return f"{sql}{self.pick([' NOT', '', ''])} IN ({', '.join(values)})"
+
+    def collated(self, references, reference, column, sql):
+        collation = f"COLLATE {self.pick(COLLATIONS)}"
+        low, high = self.constant(column), self.constant(column)
+        return self.pick([
+            f"{sql} {collation} IN ({low}, {high})", f"{sql} {collation} BETWEEN {low} AND {high}",
+            f"{low} {collation} = {sql}", f"{sql} = {low} {collation}",
+            f"{sql} {collation} LIKE {self.pick(PATTERNS)}", f"{low} BETWEEN {sql} AND {high} {collation}"
+        ])
+
+    def row_list(self, references, reference, column, sql):
+        """Two columns, one of several pairs."""
+        two = self.pick([c for c in reference.columns if not c.argument and c.type == column.type]
+                        or [column])
+        pairs = self.some([f"({self.constant(column)}, {self.constant(two)})" for _ in range(3)], 1, 3)
+        pairs = pairs if column.type == "TEXT" else pairs[:1]
+        return f"({sql}, {reference.sql(two)}) IN (VALUES {', '.join(pairs)})"
+
+    def likely(self, references, reference, column, sql):
+        return f"{self.pick(['likely', 'unlikely'])}({self.comparison(references, reference, column, sql)})"
+
+    def of_subquery(self, references, reference, column, sql):
+        """Equal to the least or greatest of a table, which may depend on the row."""
+        inner = self.inner()
+        of = [c for c in inner.columns if c.type == column.type and c.name not in ("data", "stored")]
+        if not of:
+            return f"{sql} IS NOT NULL"
+        where = f" WHERE {self.link(references, inner)}" if self.chance(40) else ""
+        value = f"{self.pick(['min', 'max'])}({inner.sql(self.pick(of))})"
+        return f"{sql} = (SELECT {value} FROM {inner.text}{where})"
+
     # -------------------------------------------------------------------------------------- queries
 
     def query(self, table):
         table = self.tables[table]
         return self.pick([self.plain] * 8 +
-                         [self.grouped, self.windowed, self.compound, self.nested, self.scalar])(
+                         [self.grouped, self.windowed, self.compound, self.nested, self.scalar,
+                          self.common, self.recursive, self.united, self.parenthesized, self.natural])(
                              table)
 
     def where(self, terms, references):
@@ -595,8 +661,8 @@ class Generator:
         return f" FROM {text}", terms, references
 
     def limit(self):
-        limit = self.pick(["0", "1", "2", "3", "5", "100", "-1"])
-        offset = self.pick(["", "", "0", "1", "2", "7", "1000000000"])
+        limit = self.pick(["0", "1", "2", "3", "5", "100", "-1", "1 + 1", "(SELECT 2)", self.parameter("2")])
+        offset = self.pick(["", "", "0", "1", "2", "7", "1000000000", "-1", "1 + 1", self.parameter("1")])
         return f" LIMIT {limit}" + (f" OFFSET {offset}" if offset else "")
 
     def plain(self, table):
@@ -639,7 +705,8 @@ class Generator:
                 1, 3))
         having = f" HAVING count(*) {self.pick(['>', '=', '<'])} {self.pick('123')}" if self.chance(
             20) else ""
-        order = f" ORDER BY {columns}" if self.chance(40) else ""
+        down = self.pick([" DESC", "", ""])
+        order = f" ORDER BY {columns}{down}" if self.chance(40) else ""
         if self.chance(20):
             return Query(f"SELECT {counts}{source}{self.where(terms, references)}", loose=True)
         sql = f"SELECT {columns}, {counts}{source}{self.where(terms, references)}"
@@ -648,8 +715,6 @@ class Generator:
         return Query(sql, keys, self.limit() if order and self.chance(30) else "", loose=True)
 
     def windowed(self, table):
-        if not WINDOWS:
-            return self.plain(table)
         source, terms, references = self.body(table)
         outputs = [r.sql(c) for r, c in self.outputs(references, 3)]
         columns = ", ".join(outputs)
@@ -658,7 +723,10 @@ class Generator:
             f"row_number() OVER (ORDER BY {columns})", f"count(*) OVER (PARTITION BY {first})",
             f"lag({first}) OVER (ORDER BY {columns})", f"rank() OVER (ORDER BY {first} DESC)",
             f"row_number() OVER (PARTITION BY {first} ORDER BY {columns})",
-            f"max({first}) OVER (ORDER BY {columns})"
+            f"max({first}) OVER (ORDER BY {columns})",
+            f"count(*) OVER (PARTITION BY {first} ORDER BY {columns} ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)",
+            f"min({first}) OVER (ORDER BY {first} DESC GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW)",
+            f"count({first}) FILTER (WHERE {first} > {self.constant(references[0].columns[0])}) OVER ()"
         ])
         return Query(f"SELECT {columns}, {window}{source}{self.where(terms, references)}",
                      loose=True)
@@ -718,6 +786,97 @@ class Generator:
             f"SELECT {outputs}, (SELECT {what} FROM {inner.text}{where}){source}"
             f"{self.where(terms, references)}",
             loose=True)
+
+
+    def common(self, table):
+        """A common table expression, asked once or twice."""
+        source, terms, references = self.body(table)
+        outputs = [(r, c) for r, c in self.outputs(references, 9) if not c.argument][:3]
+        outputs = outputs or [(references[0], references[0].columns[0])]
+        columns = ", ".join(f"{r.sql(c)} AS c{i}" for i, (r, c) in enumerate(outputs))
+        how = self.pick(["", "MATERIALIZED ", "NOT MATERIALIZED "]) if MATERIALIZED else ""
+        first = f"WITH w AS {how}(SELECT {columns}{source}{self.where(terms, references)})"
+        where = f" WHERE a.c0 {self.pick(COMPARISONS)} {self.constant(outputs[0][1])}" if self.chance(40) else ""
+        if self.chance(30):
+            return Query(f"{first} SELECT a.* FROM w AS a{where}", loose=True)
+        if self.chance(50):
+            kind = self.pick(["JOIN", "LEFT JOIN"])
+            return Query(f"{first} SELECT a.c0, count(*) FROM w AS a {kind} w AS b ON b.c0 = a.c0{where} GROUP BY 1",
+                         loose=True)
+        return Query(f"{first} SELECT a.c0, (SELECT count(*) FROM w AS b WHERE b.c0 = a.c0) FROM w AS a{where}",
+                     loose=True)
+
+    def recursive(self, table):
+        """Each step looks rows up by a column of the step before."""
+        source, terms, references = self.body(table)
+        reference, column = self.pick([(r, c) for r, c in self.weighted(references) if not c.argument])
+        step = self.positional(self.pick([table, table, *self.tables.values()]))
+        of = self.pick([c for c in step.columns if not c.argument and c.type == column.type] or step.columns[:1])
+        by = self.pick([c for c in step.columns if not c.argument])
+        order = self.pick(["", "", " ORDER BY 2, 1", " ORDER BY 2 DESC, 1"])
+        return Query(
+            f"WITH RECURSIVE r(n, k) AS (SELECT 0, {reference.sql(column)}{source}{self.where(terms, references)}"
+            f" UNION SELECT n + 1, {step.sql(of)} FROM r JOIN {step.text} ON {step.sql(by)} {self.pick(COMPARISONS)} k"
+            f" WHERE n < {self.pick('1112')}{order}) SELECT n, k FROM r", loose=True)
+
+    def united(self, table):
+        """Rows of several queries in FROM, with a condition outside."""
+        parts, column, self.united_parts = [], None, FORGETS_PARTS
+        for _ in range(2):
+            source, terms, references = self.body(table)
+            named = [(r, c) for r, c in self.weighted(references) if c.type == "TEXT" and not c.argument]
+            if not named:
+                return self.plain(table)
+            reference, column = self.pick(named)
+            parts.append(f"SELECT {reference.sql(column)} AS c0, {len(parts)} AS c1{source}{self.where(terms, references)}")
+        inner = f"({self.pick([' UNION ALL ', ' UNION ALL ', ' UNION ']).join(parts)}) AS n"
+        terms = self.some([f"n.c0 {self.pick(COMPARISONS)} {self.constant(column)}",
+                           self.like(None, None, column, "n.c0"), "n.c1 = 1"], 1, 2)
+        if self.chance(40):
+            other = self.ordinary("names")
+            return Query(f"SELECT n.c0, n.c1, {other.sql(other.columns[1])} FROM {inner} "
+                         f"{self.pick(['JOIN', 'LEFT JOIN'])} {other.text} ON n.c0 = {other.sql(other.columns[0])}"
+                         f" WHERE {' AND '.join(terms)}", loose=True)
+        limit = f" ORDER BY 1, 2{self.limit()}" if self.chance(30) else ""
+        return Query(f"SELECT n.c0, n.c1 FROM {inner} WHERE {' AND '.join(terms)}{limit}", loose=True)
+
+    def visible(self, reference):
+        reference.columns = [c for c in reference.columns if not (c.hidden or c.argument)]
+        return reference
+
+    def parenthesized(self, table):
+        """An outer join whose right side is a join."""
+        first = self.ordinary()
+        inner = [self.visible(self.positional(table))]
+        inner.append(self.ordinary("names") if self.chance(50) else
+                     self.visible(self.positional(self.pick(list(self.tables.values())))))
+        for reference in [first, inner[1]]:
+            reference.columns = [c for c in reference.columns if c.name != "rowid"]
+        inner = self.turned(inner)
+        kind, kinds = self.pick(["LEFT JOIN", "LEFT JOIN", "JOIN"]), self.pick(["LEFT JOIN", "JOIN"])
+        text = (f" FROM {first.text} {kind} ({inner[0].text} {kinds} {inner[1].text} ON {self.link(inner[:1], inner[1])})"
+                f" ON {self.link([first], self.pick(inner))}")
+        references = [first, *inner]
+        columns = ", ".join(r.sql(c) for r, c in self.outputs(references))
+        where = ""
+        if self.chance(50):
+            where = f" WHERE {self.leaf_simple(self.pick(references))}"
+        return Query(f"SELECT {columns}{text}{where}", loose=True)
+
+    def natural(self, table):
+        """Tables that have columns of the same name."""
+        other = self.ordinary(self.pick(["names", "folded"]))
+        reference = self.positional(table)
+        common = [reference.column(c.name) for c in other.columns if c.name != "rowid"]
+        if not common[0] or any(c and (c.hidden or c.argument) for c in common):
+            return self.plain(table)
+        kind = self.pick(["NATURAL JOIN", "NATURAL LEFT JOIN"])
+        two = [other, reference]
+        if kind == "NATURAL JOIN":
+            two = self.turned(two)
+        columns = self.pick(["path", two[0].sql(two[0].columns[0]), two[1].sql(two[1].columns[0])])
+        where = f" WHERE {self.leaf_simple(reference)}" if self.chance(40) else ""
+        return Query(f"SELECT path, {columns} FROM {two[0].text} {kind} {two[1].text}{where}", loose=True)
 
 
 def pair(collection, table, seed):

@@ -377,9 +377,10 @@ def test_quantized_tensors_are_called_by_their_names(tmp_path, catalog, planted)
 
 # --------------------------------------------------------------------------------------------------------- differences
 
-@pytest.mark.parametrize("where", ["", " WHERE path_a = '{a}'", " WHERE path_a LIKE '%a%' AND path_b = '{a}'", " WHERE path_b > '{a}'"])
+@pytest.mark.parametrize("where", ["", " WHERE path_a = '{a}'", " WHERE path_a LIKE '%a%' AND path_b = '{a}'", " WHERE path_b > '{a}'",
+                                   " WHERE path_a LIKE (SELECT '{a}') AND path_b = '{a}'"])
 def test_differences_of_less_than_two_paths_say_what_is_needed(tmp_path, catalog, planted, where):
     a = planted.write("a", "plain.zt", planted.model())
     refresh(catalog, planted.directory)
     done = shell(catalog, f".load {EXTENSION}", f".read {SQL}/audit.sql", "SELECT * FROM differences" + where.format(a=a))
-    assert done.out == "" and "ztensor: differences needs both paths: SELECT * FROM differences WHERE path_a = '" in done.err
+    assert done.out == "" and "ztensor: differences needs both paths, as values and not as subqueries: SELECT * FROM differences WHERE path_a = '" in done.err

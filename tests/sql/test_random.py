@@ -39,8 +39,9 @@ POSITION = re.compile(r'choices AS .*"(row|position)"')
 NEVER = " IN ()"
 NEVER_OF_JSON = "SELECT 1 FROM json_each j JOIN json_each k ON k.json = j.json WHERE '[1]' = j.json AND j.rowid IN ()"
 
-# With the Bloom filters of SQLite 3.38, which come with automatic indexes, a LEFT JOIN of ordinary tables loses rows.
-FILTERS_LOSE_ROWS = sqlite3.sqlite_version_info[:2] == (3, 38)
+# With the Bloom filters of SQLite 3.38 to 3.40, which come with automatic indexes, a LEFT JOIN of ordinary tables loses rows: in 3.38
+# any, later those that a collation makes equal.
+FILTERS_LOSE_ROWS = (3, 38) <= sqlite3.sqlite_version_info < (3, 41)
 
 
 class Asker:
@@ -82,6 +83,13 @@ class Asker:
         word = WORD_ASKED_FOR.search(error)
         return word and ("'" + word[1].replace("'", "''") + "'" in sql or word[1] in map(str, parameters))
 
+    def counted(self, query, rows):
+        """What LIMIT and OFFSET leave of all rows: of several LEFT JOINs, SQLite 3.40 at times counts others."""
+        (limit, offset), = self.db.execute(f"SELECT column1, column2 FROM (VALUES ({query.counts}{', 0' if ',' not in query.counts else ''}))",
+                                           self.parameters_of(query.counts))
+        rows = rows[max(offset, 0):]
+        return rows if limit < 0 else rows[:limit]
+
     def ask(self, table, seed):
         """The fault of the answer, or None; LEFT if it takes too long or is refused."""
         virtual, native = random_queries.pair(self.collection, table, seed)
@@ -103,6 +111,8 @@ class Asker:
             whole = self.answer(native.whole)[0] if native.limited else expected
             what = LEFT if whole is None else random_queries.difference(
                 native, expected, whole, got)
+            if what and whole and native.limited and native.keys:
+                what = random_queries.difference(native, self.counted(native, whole), whole, got)
         if what is None or what is LEFT:
             return what
         return (f"{table}, seed {seed}: {what}\n  {virtual.sql};\n"
@@ -182,8 +192,11 @@ def test_every_kind_of_query_is_asked(asker):
         "COLLATE NOCASE", "DISTINCT", "GROUP BY", "HAVING", "UNION ALL", "EXCEPT", "INTERSECT",
         " OVER (", "ORDER BY", " DESC", "LIMIT", "OFFSET", " OR ", "NOT (", "NULL)", "X'30'",
         "(SELECT image", "temp.given_", "rowid", ":p", 'min(t1."rowid")', 'max(t1."rowid")',
-        '"rowid" DESC'
+        '"rowid" DESC', "NATURAL JOIN", "NATURAL LEFT JOIN", "WITH RECURSIVE", "WITH w AS", "(VALUES ", " IS NOT TRUE", "likely(",
+        "ROWS BETWEEN", "FILTER (", "GROUPS BETWEEN", "LIMIT (SELECT", "JOIN (", "= (SELECT", "COLLATE NOCASE IN (", "OFFSET -1"
     ]
+    words += ["IS DISTINCT FROM"] if random_queries.DISTINCT_FROM else []
+    words += [" AS MATERIALIZED", "NOT MATERIALIZED"] if random_queries.MATERIALIZED else []
     if random_queries.OUTER_JOINS:
         words += ["RIGHT JOIN", "FULL JOIN"]
     missing = [word for word in words if not any(word in text for text in texts)]
