@@ -11,7 +11,7 @@
 #define WRITE_SOURCES_OPEN 8     /* Files that are open at the same time */
 #define WRITE_SOURCES_LEAST 16u  /* A power of two */
 #define WRITE_SOURCES_SPOOL ((uint64_t)INT64_MAX)
-#define WRITE_SOURCES_COMPARED ((size_t)64 << 10)   /* Bytes that are compared at once */
+#define WRITE_SOURCES_COMPARED ((size_t)8 << 10)   /* Bytes that are compared at once */
 
 typedef struct write_source {
   char *path;                    /* Owned; NULL: an image */
