@@ -172,6 +172,11 @@ int zt_write_sources_open(void *sources, uint32_t number, zt_supply_file *out, z
   return SQLITE_OK;
 }
 
+bool zt_write_sources_has_state(const zt_write_sources *s, uint32_t number,
+                                const zt_identity *id){
+  return write_sources_is_same(&s->a[number].id, id);
+}
+
 bool zt_write_sources_has(const zt_write_sources *s, uint32_t number){
   return number<s->n;
 }

@@ -42,6 +42,10 @@ zt_output *zt_write_sources_spooled(const zt_write_sources *s);
 /* Close the files that are open: a path that names another file by now fails when it is opened. */
 void zt_write_sources_look_again(zt_write_sources *s);
 
+/* True if the file of that number has this identity and state. */
+bool zt_write_sources_has_state(const zt_write_sources *s, uint32_t number,
+                                const zt_identity *id);
+
 /* True if there is a source of that number; if the spool has those bytes. Numbers that come from a
 ** table are asked for: its owner may have changed it. */
 bool zt_write_sources_has(const zt_write_sources *s, uint32_t number);

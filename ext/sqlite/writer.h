@@ -27,6 +27,7 @@ typedef struct zt_writer {
   int first;                     /* Those that were open when the first row came, and still are */
   zt_budget budget;
   zt_draft_rows rows;            /* rows.sources is owned; NULL: no row came yet */
+  uint32_t loaded;               /* The source whose rows came first, plus 1; 0: none */
   zt_draft *draft;               /* Empty, for the next row that is checked; owned. NULL: none, */
   zt_supplies supplies;          /* and its supplies, owned */
   bool components;               /* A component of a sparse tensor came: others may join it */

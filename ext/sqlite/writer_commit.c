@@ -69,6 +69,7 @@ void zt_writer_end(zt_writer *w){
   w->draft = NULL;
   w->target = NULL;
   w->components = false;
+  w->loaded = 0;
   w->savepoints = 0;
 }
 
@@ -214,6 +215,17 @@ static int writer_lock_databases(zt_writer *w, zt_error *err){
   }
 }
 
+/* The file that is updated is the one whose rows the transaction began with, even if it takes none
+** of its tensors: another one has changes that would be lost. */
+static int writer_check_loaded(const zt_writer *w, zt_error *err){
+  zt_stat s;
+  if( w->loaded==0 || (zt_os_stat(w->arguments.path, &s)==0
+                       && zt_write_sources_has_state(w->rows.sources, w->loaded-1, &s.id)) ){
+    return SQLITE_OK;
+  }
+  return zt_fail(err, SQLITE_ERROR, "the file has changed since the transaction began");
+}
+
 int zt_writer_commit(zt_writer *w, zt_error *err){
   int rc = SQLITE_OK;
   if( !w->rows.sources || w->placed || writer_is_undone(w) ) return SQLITE_OK;
@@ -221,7 +233,7 @@ int zt_writer_commit(zt_writer *w, zt_error *err){
   if( !w->output && writer_has_rows(w, &rc) ) writer_make(w, err);
   if( rc==SQLITE_OK && !err->rc ) rc = zt_writer_rows_clear(w->stored);
   if( rc && !err->rc ) return zt_writer_fail(w, rc, err);
-  if( err->rc || !w->output || writer_lock_databases(w, err)
+  if( err->rc || !w->output || writer_lock_databases(w, err) || writer_check_loaded(w, err)
    || zt_output_place(w->output, err) ) return err->rc;
   w->placed = true;
   return SQLITE_OK;

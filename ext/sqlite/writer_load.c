@@ -146,6 +146,7 @@ static int load_check_format(zt_writer *w, sqlite3_value *path, load_walk *attri
   uint32_t number;
   const zt_encoder *own;
   if( zt_write_sources_add(w->rows.sources, path, &number, &file, err) ) return err->rc;
+  w->loaded = number+1;
   own = zt_encoder_of(file.container);
   *attributes = (load_walk){
     .container = zt_container_ref((zt_container*)file.container),

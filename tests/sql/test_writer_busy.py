@@ -155,6 +155,20 @@ def test_a_file_that_came_meanwhile_is_not_replaced(busy):
     assert open("b.zt", "rb").read() == busy.old and value(db, busy.count) == 2
 
 
+def test_a_file_that_changed_meanwhile_is_not_replaced(busy, connect):
+    db, other = busy.db, connect(entry=ENTRY)
+    for one in (db, other):
+        declare(one, "a.zt", "mode='update'", name="updated")
+    db.execute("BEGIN")
+    db.execute(busy.change)
+    put(db, "ours", table="updated")
+    assert refusal(db, "COMMIT")[0] == BUSY
+    put(other, "theirs", table="updated")
+    busy.release()
+    assert refusal(db, "COMMIT") == (1, "ztensor: a.zt: the file has changed since the transaction began")
+    assert names(db, "a.zt") == ["old", "theirs"] and value(db, busy.count) == 2 and files() == ["a.zt"]
+
+
 def test_two_tables_wait_together(busy):
     db = busy.db
     declare(db, "b.zt", name="second")

@@ -222,6 +222,35 @@ def test_a_file_that_changed_meanwhile(db, connect):
     assert names(db, "a.zt") == ["theirs"] and listing(".") == ["a.zt"]
 
 
+@pytest.mark.parametrize("change", ["DELETE FROM out", "DELETE FROM out WHERE name IS NOT NULL"])
+def test_a_change_meanwhile_is_not_lost_if_no_tensor_is_kept(db, connect, change):
+    db.execute("BEGIN")
+    db.execute(change)
+    put(db, "ours")
+    other = connect(entry=ENTRY)
+    declare(other, "a.zt", "mode='update'")
+    put(other, "theirs")
+    before = names(db, "a.zt")
+    assert "theirs" in before
+    assert refusal(db, "COMMIT") == (1, "ztensor: a.zt: the file has changed since the transaction began")
+    assert names(db, "a.zt") == before and listing(".") == ["a.zt"]
+
+
+def test_a_change_meanwhile_is_not_lost_if_there_are_attributes_alone(connect, inside):
+    db, other = connect(entry=ENTRY), connect(entry=ENTRY)
+    declare(db, "b.zt", name="made")
+    insert(db, table="made", key="k", value=1)
+    for one in (db, other):
+        declare(one, "b.zt", "mode='update'")
+    db.execute("BEGIN")
+    insert(db, key="ours", value=2)
+    insert(other, key="theirs", value=3)
+    assert refusal(db, "COMMIT") == (1, "ztensor: b.zt: the file has changed since the transaction began")
+    assert attributes(db, "b.zt") == [(None, "k", 1, "integer"), (None, "theirs", 3, "integer")]
+    insert(db, key="ours", value=2)
+    assert [row[1] for row in attributes(db, "b.zt")] == ["k", "ours", "theirs"]
+
+
 @pytest.mark.parametrize("first", ["SELECT * FROM out", "INSERT INTO out(name, key, value) VALUES(NULL, 'k', 1)",
                                    "INSERT INTO out(name, data, dtype, shape) VALUES('x', x'00', 'u8', '[1]')", "DELETE FROM out"])
 def test_a_file_that_cannot_be_taken_whole_is_not_taken_in_part(db, first):

@@ -10,7 +10,7 @@ from commanding import GOLDEN, Command, floats, safetensors
 from tensor_files import GGML, gguf, torch
 from test_command import WITH_APSW
 import ztensor_sqlite
-from ztensor_sqlite import naming
+from ztensor_sqlite import naming, session, writing
 
 
 @pytest.fixture
@@ -86,6 +86,12 @@ def test_compression_and_digests(command, at, tmp_path):
     assert rows("SELECT encoding FROM zt_components(?)", tmp_path / "packed.npz") == [("deflate",)]
     command("convert", at("arrays/embeddings-000.npy"), "old.zt", "--format", "ztensor-1.2")
     assert rows("SELECT version FROM zt_files(?)", tmp_path / "old.zt") == [("1.2.0",)]
+    command("convert", at(parts.ZERO), "other.npz", "--format", "ztensor-2", "--compress")   # The format, not the name's end
+    command("convert", at("arrays/embeddings-000.npy"), "OTHER.NPZ", "--compress")
+    command("convert", at("arrays/embeddings-000.npy"), "other.zt", "--format", "npz", "--compress", "--drop-attributes")
+    command("convert", at(parts.ZERO), "OTHER.ZT", "--compress", "--drop-attributes")
+    for name, encoding in (("other.npz", "zt.zstd-seekable/1"), ("OTHER.NPZ", "deflate"), ("other.zt", "deflate"), ("OTHER.ZT", "zt.zstd-seekable/1")):
+        assert rows("SELECT DISTINCT encoding FROM zt_components(?)", tmp_path / name) == [(encoding,)], name
     assert "safetensors has no encoding 'zstd'; it has 'raw'" in command.refused("convert", at(parts.ZERO), "x.safetensors", "--compress")
     assert "ztensor-2 has no digest 'md5'" in command.refused("convert", at(parts.ZERO), "x.zt", "--digest", "md5")
     assert "--level needs --compress" in command.refused("convert", at(parts.ZERO), "x.zt", "--level", 3)
@@ -96,6 +102,11 @@ def test_alignment(command, at, tmp_path, old):
         command("convert", at(parts.BASE), f"{align}.zt", "--align", align)
         assert rows("SELECT count(*), count(nullif(offset % CAST(? AS INTEGER), 0)) FROM zt_components(?)", align, tmp_path / f"{align}.zt") == [(39, 0)]
     assert "align must be" in command.refused("convert", at(parts.BASE), "x.zt", "--align", 100)
+    source = at("gguf/tiny-llama-F16.gguf")
+    command("convert", source, "64.gguf", "--align", 64)
+    assert command.refused("convert", "64.gguf", "x.gguf", "--align", 32).endswith("change one, or leave it out (here: --set general.alignment=N)")
+    assert command.refused("convert", source, "x.gguf", "--set", "general.alignment=32").endswith("must be a u32 and a power of two from 8 on (here: --align)")
+    command("convert", "64.gguf", "x.gguf", "--align", 32, "--set", "general.alignment=32")
     command("migrate", "legacy/v1.2-0.zt", "--write", "--align", 4096)
     assert (old / "v1.2-0.zt").stat().st_size < 40_000
 
@@ -243,6 +254,14 @@ def test_migrate_replaces_each_file_with_the_same_values(command, old, collectio
     assert stat.S_IMODE((old / "v1.1-0.zt").stat().st_mode) == 0o600
     assert len(list(old.iterdir())) == 14   # No copies are left
     assert command("migrate", "legacy", "--write") == ("", "0 files migrated, 0 left as they are\n")
+
+
+def test_migrate_gives_the_new_file_to_the_owner_of_the_old_one(old, monkeypatch):
+    given = []
+    monkeypatch.setattr(os, "chown", lambda path, user, group: given.append((os.stat(path).st_size > 0, user, group)))
+    before = os.stat(old / "v1.1-0.zt")
+    writing.migrate(session.Session(write=True), str(old / "v1.1-0.zt"))
+    assert given == [(True, before.st_uid, before.st_gid)]
 
 
 def test_what_cannot_be_migrated_stays(command, tmp_path):

@@ -11,7 +11,7 @@ from .dtypes import LOGICAL
 from .session import Trouble, quote
 
 # What the extension says helps, and the option that does it
-CURES = [("mode='replace'", "--force"), ("format='dense'", "--dense"), ("give the argument format", "--format"), ("give dtype", "--dtype"),
+CURES = [("change one, or leave it out", "--set general.alignment=N"), ("a u32 and a power of two", "--align"), ("mode='replace'", "--force"), ("format='dense'", "--dense"), ("give the argument format", "--format"), ("give dtype", "--dtype"),
          ("drop='attributes'", "--drop-attributes"), ("cannot hold attribute", "--drop-attributes"),
          ("holds text attributes alone", "--drop-attributes"), ("leave it out", "--exclude"), ("it has no values", "--exclude")]
 
@@ -34,12 +34,17 @@ class Wanted:
         self.settings, self.force = dict(settings), force
 
     @property
+    def kind(self):
+        """The format, or the end of the name that stands for it."""
+        return self.format or os.path.splitext(self.path)[1][1:].lower()
+
+    @property
     def is_ztensor(self):
-        return (self.format or "").startswith("ztensor") or not self.format and self.path.endswith(".zt")
+        return self.kind == "zt" or self.kind.startswith("ztensor")
 
     def arguments(self):
         """Those of zt_writer."""
-        encoding = "deflate" if "npz" in (self.format, os.path.splitext(self.path)[1][1:]) else "zstd"
+        encoding = "deflate" if self.kind == "npz" else "zstd"
         given = {"format": self.format, "mode": "replace" if self.force else None, "encoding": encoding if self.compress else None,
                  "level": self.level, "digest": self.digest, "align": self.align,
                  "drop": "attributes" if self.drop_attributes and not self.is_ztensor else None}
@@ -203,7 +208,7 @@ def _copies(session, path):
 
 def migrate(session, path, align=None):
     """Replace a file by one of zTensor 2 that has the same values and attributes. The file that replaces it has been read and compared
-    before. Its permissions stay; its other hard links keep the old bytes."""
+    before. Its permissions and, if that is allowed, its owner stay; its other hard links keep the old bytes."""
     target = os.path.realpath(path)
     before = os.stat(target)
     with removal.unfinished(os.path.dirname(target), ".zt") as copy:
@@ -211,6 +216,8 @@ def migrate(session, path, align=None):
             _copies(session, path)
             session.run("COMMIT")
         _compare(session, path, copy)
+        with contextlib.suppress(OSError):   # root alone may give files away
+            os.chown(copy, before.st_uid, before.st_gid)
         os.chmod(copy, stat.S_IMODE(before.st_mode))
         now = os.stat(target)
         if (now.st_ino, now.st_size, now.st_mtime_ns) != (before.st_ino, before.st_size, before.st_mtime_ns):
