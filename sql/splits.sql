@@ -8,8 +8,8 @@
 --
 -- finding:  missing     no file has this number
 --           unreadable  the file with this number cannot be read
---           unmarked    the file has no split.no or split.count, so it is not a split, whatever its name
---           misnamed    split.no or split.count contradicts the file's name
+--           unmarked    the file has no split.no, split.count or split.tensors.count, so it is not a split, whatever its name
+--           misnamed    split.no or split.count contradicts the file's name, or the name has no number
 --           tensors     all files are there, but together they have fewer or more tensors than split.tensors.count
 --           repeated    a tensor is in more than one file
 
@@ -17,13 +17,18 @@ WITH named AS (
   SELECT path, objects, error, substr(path, 1, length(path) - 20) AS model, CAST(substr(path, -19, 5) AS INTEGER) AS number,
          CAST(substr(path, -10, 5) AS INTEGER) AS splits
   FROM zt_files(:source)
-  WHERE path GLOB '*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9].gguf'
+  WHERE lower(path) GLOB '*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9].gguf'
 ), marked AS (
   SELECT n.*, max(a.value) FILTER (WHERE a.key = 'split.no') AS no, max(a.value) FILTER (WHERE a.key = 'split.count') AS count,
          max(a.value) FILTER (WHERE a.key = 'split.tensors.count') AS tensors
   FROM named AS n LEFT JOIN zt_attributes(n.path, 'skip') AS a
     ON a.object IS NULL AND a.key IN ('split.no', 'split.count', 'split.tensors.count')
   GROUP BY n.path
+), renamed AS (
+  SELECT f.path, max(a.value) FILTER (WHERE a.key = 'split.no') AS no, max(a.value) FILTER (WHERE a.key = 'split.count') AS count
+  FROM zt_files(:source) AS f JOIN zt_attributes(f.path, 'skip') AS a ON a.object IS NULL AND a.key IN ('split.no', 'split.count')
+  WHERE f.container = 'gguf' AND f.path NOT IN (SELECT path FROM named)
+  GROUP BY f.path HAVING count > 1
 ), expected(model, splits, number) AS (
   SELECT model, splits, 1 FROM (SELECT DISTINCT model, splits FROM named)
   UNION ALL
@@ -38,7 +43,10 @@ SELECT finding, path, message FROM (
   UNION ALL
   SELECT 'unreadable', path, error FROM marked WHERE error IS NOT NULL
   UNION ALL
-  SELECT 'unmarked', path, 'no split.no or no split.count' FROM marked WHERE error IS NULL AND (no IS NULL OR count IS NULL)
+  SELECT 'unmarked', path, 'no split.no, split.count or split.tensors.count' FROM marked
+  WHERE error IS NULL AND (no IS NULL OR count IS NULL OR tensors IS NULL)
+  UNION ALL
+  SELECT 'misnamed', path, printf('split.no %s, split.count %s', no, count) FROM renamed
   UNION ALL
   SELECT 'misnamed', path, printf('split.no %s, split.count %s', no, count) FROM marked WHERE no + 1 <> number OR count <> splits
   UNION ALL

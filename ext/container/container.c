@@ -254,7 +254,7 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
   out->codec = ZT_CODEC_RAW;
   out->byte_order = ZT_TEXT("little");
   out->rules = c->rules;
-  out->skip = out->behind = out->least = out->base = 0;
+  out->skip = out->behind = out->number_skip = out->number_behind = out->least = out->base = 0;
   out->fault_rule = out->fault = NULL;
   out->box.p = NULL;
   out->digests = 0;

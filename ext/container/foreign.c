@@ -13,12 +13,28 @@
 */
 #include "container/foreign.h"
 
+#define FOREIGN_KEY_LEAST 8   /* Bytes of a key by which it is known */
+
 /* --- By their bytes --- */
 
 /* True if the file begins with that text, in any case. */
 static bool foreign_begins_with_text(const zt_head_tail *input, const char *text){
   size_t n = strlen(text);
   return input->head.n>=n && sqlite3_strnicmp((const char*)input->head.p, text, (int)n)==0;
+}
+
+/* True if the file begins as JSON whose first key is one of a *.safetensors.index.json. Of a long
+** indentation the head has a part of the key. */
+static bool foreign_is_index(const zt_head_tail *input){
+  static const char *const keys[] = { "\"metadata\"", "\"weight_map\"" };
+  const char *p = (const char*)input->head.p, *end = p+input->head.n;
+  if( p==end || *p++!='{' ) return false;
+  while( p<end && (*p==' ' || *p=='\t' || *p=='\r' || *p=='\n') ) p++;
+  for(size_t i=0; i<sizeof(keys)/sizeof(*keys); i++){
+    const size_t n = strlen(keys[i]), there = (size_t)(end-p);
+    if( there>=FOREIGN_KEY_LEAST && memcmp(p, keys[i], there<n ? there : n)==0 ) return true;
+  }
+  return false;
 }
 
 static bool foreign_is_ggml(const zt_head_tail *input){
@@ -83,6 +99,10 @@ int zt_foreign_fail(const zt_head_tail *input, zt_error *err){
   }
   if( foreign_begins_with_text(input, "<!doctype") || foreign_begins_with_text(input, "<html") ){
     return zt_break(err, "T1", "not a tensor file, but a page of HTML: did the download fail?");
+  }
+  if( foreign_is_index(input) ){
+    return zt_break(err, "T1", "not a tensor file, but text like the index of a model in several"
+                    " files: name these");
   }
   compression = foreign_any_compression(input);
   if( compression ){

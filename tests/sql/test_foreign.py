@@ -2,6 +2,7 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import pickle
 import shutil
@@ -91,6 +92,14 @@ def test_what_is_no_tensor_file_is_unknown(db, save, name):
 @pytest.mark.parametrize("data, by", [(gzip.compress(writer.sample()), "gzip"), (b"\x28\xb5\x2f\xfd\x04" + bytes(60), "zstd")], ids=["gzip", "zstd"])
 def test_a_file_that_is_compressed_is_said_to_be(db, data, by):
     assert kinds(db, data) == [(None, None, f"ztensor: <blob>: not a tensor file, but compressed by {by}: is one in it?", "unknown")]
+
+
+@pytest.mark.parametrize("indent", [None, 2, 4])
+def test_the_index_of_a_model_is_said_to_be_one(db, indent):
+    for index in ({"metadata": {"total_size": 1}, "weight_map": {"w": "m.safetensors"}}, {"weight_map": {}, "metadata": {}}):
+        assert kinds(db, json.dumps(index, indent=indent).encode()) == [
+            (None, None, "ztensor: <blob>: not a tensor file, but text like the index of a model in several files: name these", "unknown")]
+    assert kinds(db, b'{"meta": 1, "b": 2}')[0][2] == "ztensor: <blob>: not a tensor file of a known format"
 
 
 def test_a_broken_archive_is_broken(db):

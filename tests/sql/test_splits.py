@@ -56,7 +56,25 @@ def test_a_file_that_cannot_be_read(model):
 def test_a_file_that_is_no_split(model):
     shutil.copy(model / "single.gguf", path_of(model, 2))
     assert findings(model) == [("tensors", str(path_of(model, 1)), "4 tensors, split.tensors.count 5"),
-                               ("unmarked", str(path_of(model, 2)), "no split.no or no split.count")]
+                               ("unmarked", str(path_of(model, 2)), "no split.no, split.count or split.tensors.count")]
+
+
+def test_a_split_that_does_not_say_how_many_tensors_all_have(tmp_path):
+    path_of(tmp_path, 1, 1).write_bytes(File().key("split.no", U16, 0).key("split.count", U16, 1).tensor("w", [8], data=ONES).bytes())
+    assert findings(tmp_path) == [("unmarked", str(path_of(tmp_path, 1, 1)), "no split.no, split.count or split.tensors.count")]
+
+
+def test_a_split_whose_name_has_no_number(model):
+    path_of(model, 2).rename(model / "part2.gguf")
+    assert findings(model) == [("missing", str(path_of(model, 2)), "no such file"),
+                               ("misnamed", str(model / "part2.gguf"), "split.no 1, split.count 3")]
+
+
+def test_names_in_capitals(model):
+    path_of(model, 2).unlink()
+    for number in (1, 3):
+        path_of(model, number).rename(model / path_of(model, number).name.upper())
+    assert [row[0] for row in findings(model)] == ["missing"]
 
 
 def test_files_that_were_renamed(model):

@@ -816,6 +816,21 @@ TEST(test_references){
   zt_container_close(NULL);
 }
 
+/* What decoders ask of every component is set, whatever was there before. */
+TEST(test_bytes_to_skip_are_set){
+  static const unsigned char before[] = { 0, 0xFF };
+  zt_error err = ZT_ERROR_NONE;
+  zt_container *c = open_path("tests/formats/npz/golden/deflated.npz", &err);
+  assert_non_null(c);
+  for(size_t i=0; i<COUNT(before); i++){
+    zt_component m;
+    memset(&m, before[i], sizeof(m));
+    zt_container_component(c, 0, 0, ZT_COMPONENT_ALL, &m);
+    assert_true(m.skip>0 && m.behind==0 && m.number_skip==0 && m.number_behind==0 && m.base==0 && m.least==0);
+  }
+  zt_container_close(c);
+}
+
 /* --- Hostile files --- */
 
 /* Files that must be refused are, for the rule and with the message that cases.json has; and the others open. */
