@@ -382,7 +382,7 @@ int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *o
 }
 
 int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err){
-  static const char refused[] = "no such file; a function takes exactly one file, not a %s";
+  static const char refused[] = "no such file; exactly one file is needed, not a %s";
   paths_source s = { .path = source };
   *out = NULL;
   if( zt_path_is_url(source) ) return paths_fail_url(source, err);

@@ -92,8 +92,8 @@ static bool constraints_is_ascii(const char *z, size_t n){
   return true;
 }
 
-/* Take a pattern. One with letters beyond ASCII is left to SQLite: a host may have replaced like()
-** by a function that knows such letters. */
+/* Take a pattern. One with letters beyond ASCII is left to SQLite: the like() of ICU knows such
+** letters, and zt_own_patterns() takes it for SQLite's own. */
 static int constraints_patterns_take(char **pattern, sqlite3_value *value, zt_error *err){
   zt_text text = { NULL, 0 };
   sqlite3_free(*pattern);

@@ -44,6 +44,7 @@ typedef struct zt_cursor {
   zt_automatic_index automatic;
   zt_answer outer_join, compound, asks_source;   /* The statement may have an outer join, be
                                                  ** a compound SELECT, select source */
+  zt_answer own_patterns;                        /* LIKE and GLOB are SQLite's own */
   zt_error err;                /* Its place is the current file */
 } zt_cursor;
 

@@ -2,12 +2,13 @@
 #include "sqlite/filter.h"
 
 #include "sqlite/cursor_order.h"
+#include "sqlite/own.h"
 #include "sqlite/statements.h"
 #include "sqlite/target.h"
 
 /* --- The statement --- */
 
-/* True if `ask` is true for the running statements. The answer is kept. */
+/* True if `ask` is true for the connection. The answer is kept. */
 static bool filter_may_be(const zt_cursor *c, zt_answer *answer, bool (*ask)(sqlite3 *db)){
   if( *answer==ZT_ANSWER_UNKNOWN ){
     *answer = ask(c->scan.connection->db) ? ZT_ANSWER_YES : ZT_ANSWER_NO;
@@ -15,10 +16,12 @@ static bool filter_may_be(const zt_cursor *c, zt_answer *answer, bool (*ask)(sql
   return *answer==ZT_ANSWER_YES;
 }
 
-/* Before SQLite 3.51, a LIKE or GLOB in the ON of an outer join reaches the left table, which must
-** keep its rows. */
+/* A host's own LIKE may find other rows. Before SQLite 3.51, a LIKE or GLOB in the ON of an outer
+** join reaches the left table, which must keep its rows. */
 static bool filter_may_use_patterns(zt_cursor *c, int plan){
-  if( !(plan & ZT_PLAN_PATTERNS) || sqlite3_libversion_number()>=3051000 ) return true;
+  if( !(plan & ZT_PLAN_PATTERNS) ) return true;
+  if( !filter_may_be(c, &c->own_patterns, zt_own_patterns) ) return false;
+  if( sqlite3_libversion_number()>=3051000 ) return true;
   return !filter_may_be(c, &c->outer_join, zt_statements_join_outer);
 }
 

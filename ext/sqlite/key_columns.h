@@ -37,8 +37,7 @@ uint64_t zt_key_columns_used(const zt_table *table, sqlite3_uint64 used);
 bool zt_key_columns_take(zt_key_columns *keys, const zt_table *table, sqlite3_index_info *info,
                          int i);
 
-/* True if the key's collations compare as SQLite's own do: a host may have replaced NOCASE by one
-** that knows letters beyond ASCII. Also false without memory. */
+/* True if the key's collations are SQLite's own. */
 bool zt_key_columns_have_own_collations(const zt_key_columns *keys, sqlite3 *db);
 
 /* The key as text, from sqlite3_malloc64(); NULL if out of memory. And back: the text is that of a

@@ -246,6 +246,26 @@ ORDERS = ["path", "path DESC", "path COLLATE NOCASE, rowid", "object, path", "ob
           "path DESC, object", "length(path), path, object"]
 
 
+@pytest.mark.parametrize("name, condition", [("like", "path LIKE '/a'"), ("like", "object LIKE 'o'"), ("glob", "object GLOB '[n-p]'"), ("glob", "path GLOB 'z.b'")])
+def test_a_host_s_own_like_finds_what_it_finds(db, save, name, condition):
+    """Here, a search for a regular expression. SQLite passes the condition as if it were its own operator."""
+    db.create_function(name, 2, lambda pattern, text: text is not None and re.search(pattern, text) is not None)
+    path = save("a.zt", writer.write({"one": writer.dense(b"1"), "two": writer.dense(b"2"), "x": writer.dense(b"3")}))
+    save("z-b.zt", writer.write({"one": writer.dense(b"1")}))
+    directory = os.path.dirname(path)
+    db.execute("CREATE TABLE copy AS SELECT path, object FROM zt_objects(?)", (directory,))
+    got = rows(db, f"SELECT path, object FROM zt_objects(?) WHERE {condition}", directory)
+    assert got == rows(db, f"SELECT path, object FROM copy WHERE {condition}") and 0 < len(got) < 4
+
+
+def test_case_sensitive_like_prunes_as_well(db, save):
+    path = save("a.zt", writer.write({"w": writer.dense(b"1")}))
+    save("broken.zt", b"broken")
+    for sensitive in (0, 1):
+        db.execute(f"PRAGMA case_sensitive_like = {sensitive}")
+        assert rows(db, "SELECT path FROM zt_objects(?) WHERE path LIKE '%/a.zt'", os.path.dirname(path)) == [(path,)]
+
+
 @pytest.mark.parametrize("where", ["", "WHERE object IN ('w', 'v')", "WHERE path LIKE '%[ab].zt' OR path LIKE '%a%'"])
 def test_rows_come_in_the_order_asked_for(db, lookalikes, where):
     db.execute("CREATE TABLE copy AS SELECT * FROM zt_objects(?)", (lookalikes,))

@@ -395,7 +395,7 @@ def test_a_name_like_a_list_is_that_file_and_a_class_of_characters_is_no_list(db
 def test_a_function_takes_no_list(db, sample, call):
     for sources in ([sample], [sample, sample], []):
         assert message(db, "SELECT " + call, json.dumps(sources)).endswith(
-            ": no such file; a function takes exactly one file, not a list")
+            ": no such file; exactly one file is needed, not a list")
 
 
 @pytest.mark.parametrize("source", ["~", "~/a.zt", '["a.zt"]', "[]", '["a.zt"'])

@@ -54,7 +54,7 @@ def db(connect, inside):
     ({"name": "a", "source": "src.zt", "format": "sparse_csr"}, "object 'a': its format is 'dense': format is NULL, which keeps it, or 'dense'"),
     ({"name": "a", "source": "src.zt", "object": "z"}, "src.zt: object 'z': no such object"),
     ({"name": "a", "source": "gone.zt"}, "gone.zt: cannot open: No such file or directory"),
-    ({"name": "a", "source": "*.zt"}, "*.zt: no such file; a function takes exactly one file, not a pattern"),
+    ({"name": "a", "source": "*.zt"}, "*.zt: no such file; exactly one file is needed, not a pattern"),
     ({"name": "a", "source": b"junk"}, "<blob>: not a tensor file of a known format"),
     ({"name": "a", "source": 5}, "object 'a': the source must be a path (TEXT) or a tensor file (BLOB), not a number"),
     ({"key": "k", "value": 1, "dtype": "u8"}, "an attribute has no dtype"),

@@ -418,7 +418,7 @@ TEST(test_one_path_is_a_file_or_directory_and_no_pattern){
   char *source = in_tree("*.zt"), *one;
   zt_stat stat;
   assert_int_equal(zt_paths_one(source, &one, &stat, &err), SQLITE_ERROR);
-  assert_failed(&err, "a function takes exactly one file, not a pattern", source);
+  assert_failed(&err, "exactly one file is needed, not a pattern", source);
   assert_null(one);
   free(source);
   source = in_tree("sub");
@@ -795,7 +795,7 @@ TEST_WITH(test_one_path_is_no_list, enter_tree, leave_tree){
     char *one;
     zt_stat stat;
     assert_int_equal(zt_paths_one(sources[i], &one, &stat, &err), SQLITE_ERROR);
-    assert_failed(&err, "a function takes exactly one file, not a list", sources[i]);
+    assert_failed(&err, "exactly one file is needed, not a list", sources[i]);
     assert_null(one);
   }
 }
