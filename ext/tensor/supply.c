@@ -520,15 +520,17 @@ static int supply_read_sparse(supply_reading *r, zt_tensor *t){
   return r->err->rc;
 }
 
-/* Where the target wants it, no two stored elements lie in one cell. Their values are the first
-** that are read. */
+/* No two stored elements lie in one cell where the target wants that, and where values are converted:
+** converted values would add up to another sum. Values are the first that are read. */
 static int supply_check_cells(supply_reading *r, zt_tensor *t){
+  const bool unique = (r->object->rules & ZT_RULE_CELLS_UNIQUE)!=0;
   zt_order order;
-  if( r->supply->kind!=ZT_SUPPLY_VALUES || !(r->object->rules & ZT_RULE_CELLS_UNIQUE) ){
-    return SQLITE_OK;
+  if( r->supply->kind!=ZT_SUPPLY_VALUES || (!unique && r->supply->as==t->dtype) ) return SQLITE_OK;
+  if( zt_sparse_order(t, &order, r->err)==SQLITE_OK ){
+    if( order.repeated==0 ) return SQLITE_OK;
+  }else if( (r->own & ZT_RULE_CELLS_UNIQUE) || !r->err->rule || strcmp(r->err->rule, "L10")!=0 ){
+    return r->err->rc;
   }
-  if( zt_sparse_order(t, &order, r->err)==SQLITE_OK || (r->own & ZT_RULE_CELLS_UNIQUE)
-   || !r->err->rule || strcmp(r->err->rule, "L10")!=0 ) return r->err->rc;
   zt_error_clear(r->err);
   return zt_fail(r->err, SQLITE_ERROR, "two stored elements lie in one cell; format 'dense' adds"
                  " them");
