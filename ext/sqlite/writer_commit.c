@@ -219,10 +219,11 @@ static int writer_lock_databases(zt_writer *w, zt_error *err){
 ** of its tensors: another one has changes that would be lost. */
 static int writer_check_loaded(const zt_writer *w, zt_error *err){
   zt_stat s;
-  if( w->loaded==0 || (zt_os_stat(w->arguments.path, &s)==0
-                       && zt_write_sources_has_state(w->rows.sources, w->loaded-1, &s.id)) ){
-    return SQLITE_OK;
-  }
+  int n;
+  if( w->loaded==0 ) return SQLITE_OK;
+  n = zt_os_stat(w->arguments.path, &s);
+  if( n && !zt_os_absent(n) ) return zt_fail_os(err, "look at the target", n);
+  if( n==0 && zt_write_sources_has_state(w->rows.sources, w->loaded-1, &s.id) ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "the file has changed since the transaction began");
 }
 
