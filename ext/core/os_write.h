@@ -39,6 +39,11 @@ int zt_os_flush(zt_file file);
 /* Return when the names of the directory are on the disk that ends with path's last separator. */
 int zt_os_sync_directory(const char *path);
 
+/* Hold the directory that ends with path's last separator until zt_os_close(), so that others who
+** hold it wait: they do for at most ten seconds. -1: it is not held, as where the system has no
+** such thing. */
+zt_file zt_os_hold_directory(const char *path);
+
 /* Give an unnamed file a name that must be new (EEXIST). */
 int zt_os_name(zt_file file, const char *path);
 

@@ -14,11 +14,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #ifdef __linux__
 # include <sys/syscall.h>
 #endif
+#include <time.h>
 #include <unistd.h>
 #include "core/host.h"
 
@@ -29,6 +31,8 @@
 #define OS_WRITE_BITS (S_IRWXU|S_IRWXG|S_IRWXO)
 #define OS_WRITE_FD_PATH 32       /* Bytes of a descriptor's path in /proc */
 #define OS_WRITE_MAX ((size_t)1<<30)   /* Bytes in one call */
+#define OS_WRITE_TRIES 1000       /* To hold a directory, */
+#define OS_WRITE_PAUSE 10000000   /* and nanoseconds between two of them */
 #define OS_WRITE_NOREPLACE 1u     /* RENAME_NOREPLACE and RENAME_EXCHANGE of Linux */
 #define OS_WRITE_EXCHANGE 2u
 
@@ -185,13 +189,34 @@ int zt_os_flush(zt_file file){
   return close((int)again) && errno!=EINTR ? errno : 0;   /* It is closed after EINTR, too */
 }
 
-int zt_os_sync_directory(const char *path){
+/* Open the directory of a path. Returns 0 or the errno value. */
+static int os_write_open_directory(const char *path, int *fd){
   char *directory = os_write_directory(path);
-  int fd, rc;
+  int n;
+  *fd = -1;
   if( !directory ) return ENOMEM;
-  OS_WRITE_UNINTERRUPTED( (fd = open(directory, O_RDONLY|O_DIRECTORY|O_CLOEXEC))<0 );
-  rc = fd<0 ? errno : 0;
+  OS_WRITE_UNINTERRUPTED( (*fd = open(directory, O_RDONLY|O_DIRECTORY|O_CLOEXEC))<0 );
+  n = *fd<0 ? errno : 0;
   sqlite3_free(directory);
+  return n;
+}
+
+zt_file zt_os_hold_directory(const char *path){
+  const struct timespec between = { 0, OS_WRITE_PAUSE };
+  int fd, rc = -1;
+  if( os_write_open_directory(path, &fd) ) return -1;
+  for(int i=0; i<OS_WRITE_TRIES; i++){
+    OS_WRITE_UNINTERRUPTED( (rc = flock(fd, LOCK_EX|LOCK_NB))!=0 );
+    if( rc==0 || errno!=EWOULDBLOCK ) break;
+    nanosleep(&between, NULL);
+  }
+  if( rc==0 ) return fd;
+  close(fd);
+  return -1;
+}
+
+int zt_os_sync_directory(const char *path){
+  int fd, rc = os_write_open_directory(path, &fd);
   if( rc ) return rc;
   rc = zt_os_sync(fd);
   close(fd);

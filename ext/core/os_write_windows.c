@@ -98,6 +98,12 @@ int zt_os_sync_directory(const char *path){
   return 0;
 }
 
+/* A file that is open is not replaced there. */
+zt_file zt_os_hold_directory(const char *path){
+  (void)path;
+  return -1;
+}
+
 /* Renames an open file. flags: 0, or those of FileRenameInfoEx. */
 static int os_write_rename_handle(HANDLE h, const char *to, FILE_INFO_BY_HANDLE_CLASS as,
                                   DWORD flags){

@@ -1,7 +1,7 @@
 /* The transaction of a writer: its begin, its COMMIT, its end. See writer.h. */
 #include "sqlite/writer.h"
 
-#include "core/os.h"
+#include "core/os_write.h"
 #include "sqlite/writer_load.h"
 
 bool zt_writer_is_namesake(const zt_writer *a, const zt_writer *b){
@@ -219,11 +219,22 @@ static int writer_lock_databases(zt_writer *w, zt_error *err){
 ** of its tensors: another one has changes that would be lost. */
 static int writer_check_loaded(const zt_writer *w, zt_error *err){
   zt_stat s;
-  if( w->loaded==0 || (zt_os_stat(w->arguments.path, &s)==0
-                       && zt_write_sources_has_state(w->rows.sources, w->loaded-1, &s.id)) ){
-    return SQLITE_OK;
-  }
+  int n;
+  if( w->loaded==0 ) return SQLITE_OK;
+  n = zt_os_stat(w->arguments.path, &s);
+  if( n && !zt_os_absent(n) ) return zt_fail_os(err, "look at the target", n);
+  if( n==0 && zt_write_sources_has_state(w->rows.sources, w->loaded-1, &s.id) ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "the file has changed since the transaction began");
+}
+
+/* Give the file the target's name. Another one that updates the target waits from its check on. */
+static int writer_put_in_place(zt_writer *w, zt_error *err){
+  const zt_file held = w->loaded ? zt_os_hold_directory(w->target) : -1;
+  if( writer_check_loaded(w, err)==SQLITE_OK && zt_output_place(w->output, err)==SQLITE_OK ){
+    w->placed = true;
+  }
+  zt_os_close(held);
+  return err->rc;
 }
 
 int zt_writer_commit(zt_writer *w, zt_error *err){
@@ -233,8 +244,6 @@ int zt_writer_commit(zt_writer *w, zt_error *err){
   if( !w->output && writer_has_rows(w, &rc) ) writer_make(w, err);
   if( rc==SQLITE_OK && !err->rc ) rc = zt_writer_rows_clear(w->stored);
   if( rc && !err->rc ) return zt_writer_fail(w, rc, err);
-  if( err->rc || !w->output || writer_lock_databases(w, err) || writer_check_loaded(w, err)
-   || zt_output_place(w->output, err) ) return err->rc;
-  w->placed = true;
-  return SQLITE_OK;
+  if( err->rc || !w->output || writer_lock_databases(w, err) ) return err->rc;
+  return writer_put_in_place(w, err);
 }

@@ -1,8 +1,10 @@
 """zt_writer with mode='update': a file as a table that can be changed."""
+import fcntl
 import os
 import shutil
 import sqlite3
 import struct
+import threading
 import zipfile
 
 import pytest
@@ -234,6 +236,24 @@ def test_a_change_meanwhile_is_not_lost_if_no_tensor_is_kept(db, connect, change
     assert "theirs" in before
     assert refusal(db, "COMMIT") == (1, "ztensor: a.zt: the file has changed since the transaction began")
     assert names(db, "a.zt") == before and listing(".") == ["a.zt"]
+
+
+def test_two_that_update_wait_for_each_other(db, connect):
+    """From the check that the file is the same until it is replaced: another one holds the directory, and changes it."""
+    other = connect(entry=ENTRY)
+    declare(other, "a.zt", "mode='replace'")
+    directory = os.open(".", os.O_RDONLY)
+    fcntl.flock(directory, fcntl.LOCK_EX)
+    said = []
+    ours = threading.Thread(target=lambda: said.append(refusal(db, "DELETE FROM out WHERE name = 'a'")))
+    ours.start()
+    ours.join(0.3)
+    put(other, "theirs")
+    os.close(directory)
+    ours.join()
+    ((code, text),) = said
+    assert code == 1 and text.startswith("ztensor: a.zt: the file has changed since ")   # A slow machine sees it earlier
+    assert names(db, "a.zt") == ["theirs"] and listing(".") == ["a.zt"]
 
 
 def test_a_change_meanwhile_is_not_lost_if_there_are_attributes_alone(connect, inside):

@@ -140,11 +140,13 @@ def test_attributes_come_along_and_can_be_set(command, at, tmp_path):
     before, after = attributes(source), attributes(tmp_path / "b.gguf")
     assert {key: value for key, value in after.items() if before.get(key) != value} == {
         "general.name": ("new", "str"), "llama.context_length": (4096, "u32"), "llama.attention.layer_norm_rms_epsilon": (1.0, "f32"), "x": ("5", "str")}
+    command("convert", source, "c.gguf", "--set", "llama.attention.layer_norm_rms_epsilon=1e-5")
+    assert attributes(tmp_path / "c.gguf")["llama.attention.layer_norm_rms_epsilon"] == (9.999999747378752e-06, "f32")
 
 
 @pytest.mark.parametrize("setting, said", [
     ("llama.context_length=many", "it was of type integer, and 'many' is no such value"), ("llama.context_length=NaN", "'NaN' is no such value"),
-    ("llama.context_length=1e999", "is no such value"), ("llama.context_length=99999999999999999999", "is no such value"),
+    ("llama.context_length=1e999", "is no such value"), ("llama.attention.layer_norm_rms_epsilon=1e39", "it was of type f32, and '1e39' is no such value"), ("llama.context_length=99999999999999999999", "is no such value"),
     ("general.name", "this is not KEY=VALUE"), ("=x", "this is not KEY=VALUE")])
 def test_settings_that_are_refused(command, at, tmp_path, setting, said):
     assert said in command.refused("convert", at("gguf/tiny-llama-Q4_0.gguf"), "new.gguf", "--set", setting)

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import stat
+import struct
 
 from . import naming, removal
 from .dtypes import LOGICAL
@@ -154,8 +155,18 @@ def _set(session, key, text, before):
     """Set an attribute. It keeps the type that it had: what was a number stays one."""
     kind, stored_type, _ = before
     value, kind = (text, "text") if kind == "text" else _read(key, text, kind)
+    if stored_type == "f32" and isinstance(value, float):
+        value = _nearest_f32(key, text, value)
     value = value if isinstance(value, float) else quote(value)
     session.run(f"INSERT INTO temp.written(key, value, type, stored_type) VALUES ({quote(key)}, {value}, {quote(kind)}, {quote(stored_type)})")
+
+
+def _nearest_f32(key, text, value):
+    """The number that a type of 32 bits has for a decimal one, such as 1e-5."""
+    try:
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        raise Trouble(f"--set {key}: it was of type f32, and '{text}' is no such value") from None
 
 
 def _read(key, text, kind):
