@@ -211,11 +211,11 @@ TEST(test_what_cannot_be_seen_is_escaped_in_names){
 TEST(test_what_cannot_be_seen_is_escaped_in_paths_and_faults){
   for(size_t i=0; i<COUNT(unseen); i++){
     zt_error err = ZT_ERROR_NONE, again = ZT_ERROR_NONE;
-    const char *shown = unseen[i].shown;
+    const char *shown = unseen[i].shown, *place = unseen[i].n ? shown : "''";
     char expected[256];
     if( strlen(unseen[i].text)!=unseen[i].n ) continue;
     err.path = err.shard = unseen[i].text;
-    snprintf(expected, sizeof(expected), "ztensor: %s: shard %s: dtype '%s'", shown, shown, shown);
+    snprintf(expected, sizeof(expected), "ztensor: %s: shard %s: dtype '%s'", place, place, shown);
     zt_fail(&err, SQLITE_ERROR, "dtype '%.*s'", (int)unseen[i].n, unseen[i].text);
     assert_string_equal(err.message, expected);
     assert_string_equal(err.parts.fault, strstr(expected, "shard"));
