@@ -223,6 +223,10 @@ static int supply_add_tensor(supply_adding *a, const zt_tensor *t){
                    as->name);
   }
   if( r->dense ) return supply_add_dense(a, t, as);
+  if( zt_tensor_is_sparse(t) && zt_blank_number(t->dtype)!=zt_blank_number(as) ){
+    return zt_fail(a->err, SQLITE_ERROR, "cells without a stored element are another number in %s"
+                   " than in %s; format 'dense' converts them", as->name, t->dtype->name);
+  }
   switch( t->object->layout ){
     case ZT_LAYOUT_DENSE:
       return supply_check_roles(a, t->object) ? a->err->rc : supply_add_dense(a, t, as);

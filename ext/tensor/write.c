@@ -49,11 +49,14 @@ int zt_write_check_object(const zt_write *w, uint32_t object, zt_error *err){
   return err->rc;
 }
 
-/* The number of elements of a component; 0: the object has none of that role. *there: it has. */
-static uint64_t write_elements(const zt_draft *d, uint32_t object, const char *role, bool *there){
+/* The number of elements of a component; 0: the object has none of that role. *there: it has.
+** *spare: those that may be the spare bits of its last byte. */
+static uint64_t write_elements(const zt_draft *d, uint32_t object, const char *role, bool *there,
+                               uint64_t *spare){
   zt_draft_component c;
   for(uint32_t at=0; (at = zt_draft_next_component(d, object, at, &c))!=0; ){
     if( zt_text_equal(c.role, zt_text_of(role)) && c.element ){
+      *spare = c.element->elements-1;
       return c.decoded_length/c.element->bytes*c.element->elements;
     }
   }
@@ -65,23 +68,23 @@ static uint64_t write_elements(const zt_draft *d, uint32_t object, const char *r
 static int write_check_sparse(const zt_draft *d, uint32_t number, zt_error *err){
   zt_draft_object o;
   bool there = true;
-  uint64_t values, others;
+  uint64_t values, others, spare = 0, none;
   zt_draft_object_get(d, number, &o);
   if( o.kept || (o.layout!=ZT_LAYOUT_CSR && o.layout!=ZT_LAYOUT_COO) ) return SQLITE_OK;
   err->object = o.name;
-  values = write_elements(d, number, "values", &there);
+  values = write_elements(d, number, "values", &there, &spare);
   if( o.layout==ZT_LAYOUT_CSR ){
-    write_elements(d, number, "indptr", &there);
-    others = write_elements(d, number, "indices", &there);
+    write_elements(d, number, "indptr", &there, &none);
+    others = write_elements(d, number, "indices", &there, &none);
   }else{
-    others = write_elements(d, number, "coords", &there)/(o.rank ? o.rank : 1);
+    others = write_elements(d, number, "coords", &there, &none)/(o.rank ? o.rank : 1);
   }
   if( !there ){
     return zt_fail(err, SQLITE_ERROR, "a component is missing: %s", o.layout==ZT_LAYOUT_CSR
                    ? "sparse_csr has values, indices and indptr"
                    : "sparse_coo has values and coords");
   }
-  if( values==others ) return SQLITE_OK;
+  if( values>=others && values-others<=spare ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "%llu values have %llu places", (unsigned long long)values,
                  (unsigned long long)others);
 }
