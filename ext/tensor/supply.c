@@ -524,8 +524,8 @@ static int supply_read_sparse(supply_reading *r, zt_tensor *t){
   return r->err->rc;
 }
 
-/* No two stored elements lie in one cell where the target wants that, and where values are converted:
-** converted values would add up to another sum. Values are the first that are read. */
+/* No two stored elements lie in one cell where the target wants that, and where they are converted,
+** which might change their sum. Values are the first that are read. */
 static int supply_check_cells(supply_reading *r, zt_tensor *t){
   const bool unique = (r->object->rules & ZT_RULE_CELLS_UNIQUE)!=0;
   zt_order order;
