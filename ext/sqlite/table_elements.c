@@ -29,6 +29,8 @@ typedef struct elements_row {
   uint64_t position;           /* Dense: the current element */
   uint64_t last;               /* Dense: the last wanted one, in the query's order */
   uint64_t from, until;        /* Dense: the window's elements: from <= position < until */
+  uint64_t fit;                /* Dense: elements that are read at once, at most: few after a
+                               ** failure */
   uint8_t *window;             /* Dense, owned */
   size_t i;                    /* Sparse: index in entries */
   zt_entries *entries;         /* Sparse, owned */
@@ -111,7 +113,9 @@ static bool elements_next_dense(const zt_scan *scan){
 static bool elements_open(zt_scan *scan){
   elements_row *r = scan->row;
   const zt_object *object = zt_scan_object(scan);
-  *r = (elements_row){ .budget = zt_connection_budget(scan->connection) };
+  *r = (elements_row){
+    .budget = zt_connection_budget(scan->connection), .fit = UINT64_MAX
+  };
   scan->err->object = object->name;
   return zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor,
                         scan->err)==SQLITE_OK;
@@ -170,6 +174,28 @@ static uint64_t elements_ahead(const zt_scan *scan){
   return n<=remaining ? n : remaining+1;
 }
 
+/* Read n elements of a dense object into the window, from the current one on in the query's
+** order. With 'skip', read fewer if that fails, so that an element without a value does not take
+** those of the elements before it. */
+static int elements_read(zt_scan *scan, uint64_t n, zt_error *err){
+  elements_row *r = scan->row;
+  uint64_t from;
+  r->from = r->until = 0;
+  for(;;){
+    if( n>r->fit ) n = r->fit;
+    from = scan->descending ? r->position+1-n : r->position;
+    if( zt_tensor_read(&r->tensor, from, (size_t)n, r->window, err)==SQLITE_OK ) break;
+    r->fit = n>1 ? n/2 : 1;
+    if( n==1 || !scan->skip || err->rc!=SQLITE_ERROR ) return err->rc;
+    zt_error_clear(err);
+    *err = zt_scan_error(scan);
+  }
+  if( r->fit<=UINT64_MAX/2 ) r->fit *= 2;
+  r->from = from;
+  r->until = from+n;
+  return SQLITE_OK;
+}
+
 /* Return the current element of a dense object, through the window. */
 static const void *elements_own_load(zt_scan *scan, zt_error *err){
   elements_row *r = scan->row;
@@ -177,13 +203,10 @@ static const void *elements_own_load(zt_scan *scan, zt_error *err){
   if( r->position<r->from || r->position>=r->until ){
     const uint64_t n = elements_ahead(scan);
     const uint64_t room = scan->descending ? ELEMENTS_BACKWARD : ELEMENTS_WINDOW;
-    const uint64_t from = scan->descending ? r->position+1-n : r->position;
     r->budget = zt_connection_budget(scan->connection);
     if( !r->window ) r->window = sqlite3_malloc64(room*width);
     if( !r->window ) zt_fail_nomem(err);
-    if( err->rc || zt_tensor_read(&r->tensor, from, (size_t)n, r->window, err) ) return NULL;
-    r->from = from;
-    r->until = from+n;
+    if( err->rc || elements_read(scan, n, err) ) return NULL;
   }
   return r->window + (r->position-r->from)*width;
 }

@@ -24,6 +24,7 @@ typedef struct rows_row {
                                ** order */
   uint64_t elements;           /* Elements per row */
   uint64_t expected;           /* The row after the last row read; 0: none was read */
+  uint64_t fit;                /* Rows that are read together, at most: few after a failure */
   zt_buffer window;            /* Rows that were read together, converted */
   uint64_t from, until;        /* Rows of the window: from <= row < until */
 } rows_row;
@@ -40,7 +41,8 @@ static bool rows_open(zt_scan *scan){
   const zt_object *object = zt_scan_object(scan);
   const char *dtype = scan->argument[ROWS_ARGUMENT_DTYPE];
   *r = (rows_row){
-    .as = zt_dtype_get(ZT_DTYPE_f32), .budget = zt_connection_budget(scan->connection)
+    .as = zt_dtype_get(ZT_DTYPE_f32), .budget = zt_connection_budget(scan->connection),
+    .fit = UINT64_MAX
   };
   if( dtype && zt_dtype_find((zt_text){ dtype, strlen(dtype) }, &r->as, scan->err) ) return false;
   scan->err->object = object->name;
@@ -101,6 +103,23 @@ static uint64_t rows_together(const zt_scan *scan, uint64_t size){
   return n<1 ? 1 : n<remaining ? n : remaining;
 }
 
+/* Read *n rows from the current one on. With 'skip', read fewer if that fails, so that a row
+** without a vector does not take those of the rows before it. */
+static int rows_read(zt_scan *scan, uint64_t size, uint64_t *n, zt_buffer *out, zt_error *err){
+  rows_row *r = scan->row;
+  *n = rows_together(scan, size);
+  if( *n>r->fit ) *n = r->fit;
+  while( zt_assemble(&r->tensor, r->as, r->row*r->elements, *n*r->elements, out, err) ){
+    const bool last = *n==1 || !scan->skip || err->rc!=SQLITE_ERROR;
+    r->fit = *n = *n>1 ? *n/2 : 1;
+    if( last ) return err->rc;
+    zt_error_clear(err);
+    *err = zt_scan_error(scan);
+  }
+  if( r->fit<=UINT64_MAX/2 ) r->fit *= 2;
+  return SQLITE_OK;
+}
+
 static void rows_vector_column(zt_scan *scan, sqlite3_context *ctx){
   rows_row *r = scan->row;
   zt_error err = zt_scan_error(scan);
@@ -112,10 +131,9 @@ static void rows_vector_column(zt_scan *scan, sqlite3_context *ctx){
     return;
   }
   r->budget = zt_connection_budget(scan->connection);
-  n = rows_together(scan, size);
   zt_buffer_clear(&r->window);
   r->from = r->until = 0;
-  if( zt_assemble(&r->tensor, r->as, r->row*r->elements, n*r->elements, &vectors, &err) ){
+  if( rows_read(scan, size, &n, &vectors, &err) ){
     zt_scan_fail(scan, ctx, &err);
     return;
   }

@@ -481,13 +481,26 @@ static bool compare_is_sparse(const zt_tensor *t, const zt_tensor *other){
       && zt_add64(t->stored, other->stored, &stored) && stored<t->object->elements/COMPARE_SPARSE;
 }
 
-/* Take the pairs with a stored element. The others are zeros, and equal. */
+/* Take n pairs of cells without a stored element. They are all alike, and usually 0. */
+static void compare_take_blank(compare_state *s, uint64_t n){
+  const double x = zt_blank_number(s->dtype[0]), y = zt_blank_number(s->dtype[1]), by = (double)n;
+  compare_sums sums;
+  if( n==0 ) return;
+  compare_f64(&x, &y, 1, &sums);
+  s->pairs += n;
+  if( x==y ) s->equal += n;
+  if( sums.most>s->most ) s->most = sums.most;
+  compare_add(&s->distance, sums.distance*by, 0);
+  compare_add(&s->square, sums.square*by, 0);
+  compare_add(&s->one, sums.one*by, 0);
+  compare_add(&s->other, sums.other*by, 0);
+  compare_add(&s->dot, sums.dot*by, 0);
+}
+
 static int compare_take_sparse(compare_state *s, zt_tensor *t, zt_tensor *other, zt_error *err){
   zt_tensor *const both[2] = { t, other };
   if( zt_sparse_pairs(both, compare_take, s, err)==SQLITE_OK ){
-    const uint64_t zeros = t->object->elements-s->pairs-s->nans;
-    s->pairs += zeros;
-    s->equal += zeros;
+    compare_take_blank(s, t->object->elements-s->pairs-s->nans);
   }
   return err->rc;
 }

@@ -348,3 +348,8 @@ zt_scalar zt_scalar_of(const zt_dtype *dtype, const void *element){
   }
   return s;
 }
+
+double zt_blank_number(const zt_dtype *dtype){
+  const uint64_t blank[2] = { 0 };   /* The widest element has 16 bytes */
+  return zt_scalar_of(dtype, blank).real;
+}

@@ -60,4 +60,8 @@ typedef struct zt_scalar {
 } zt_scalar;
 zt_scalar zt_scalar_of(const zt_dtype *dtype, const void *element);
 
+/* The number of an element whose bytes are 0, as cells of a sparse tensor are that have no stored
+** element: 0, but 2^-127 in f8_e8m0, which has no 0. */
+double zt_blank_number(const zt_dtype *dtype);
+
 #endif

@@ -134,11 +134,12 @@ static int histogram_take(void *part, const void *const elements[2], size_t n, z
   return err->rc;
 }
 
-/* Take k zeros. */
-static void histogram_take_zeros(histogram_part *part, uint64_t k){
+/* Take k cells without a stored element. */
+static void histogram_take_blank(histogram_part *part, uint64_t k){
   const zt_histogram *h = part->of;
   if( k==0 ) return;
-  part->counts[h->whole ? histogram_whole_bin(h, 0-h->least.u) : histogram_find(h, 0, 0)] += k;
+  part->counts[h->whole ? histogram_whole_bin(h, 0-h->least.u)
+               : histogram_find(h, zt_blank_number(part->dtype), 0)] += k;
 }
 
 static void histogram_merge(void *context, void *memory){
@@ -153,7 +154,7 @@ static int histogram_take_sparse(histogram_whole *whole, zt_tensor *t, zt_error 
   if( !part ) return zt_fail_nomem(err);
   histogram_begin(whole, part, 0);
   if( zt_sparse_cells(t, histogram_take_values, part, err)==SQLITE_OK ){
-    histogram_take_zeros(part, t->object->elements-part->elements);
+    histogram_take_blank(part, t->object->elements-part->elements);
     histogram_merge(whole, part);
   }
   sqlite3_free(part);

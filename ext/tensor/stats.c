@@ -451,15 +451,18 @@ static bool stats_is_integer(const stats_accumulator *a){
 }
 
 /* Take the cells without stored elements. `elements` counts all cells. */
-static void stats_take_zeros(stats_accumulator *a, uint64_t elements){
+static void stats_take_blank(stats_accumulator *a, uint64_t elements){
   const uint64_t k = elements-a->integers.n-a->all.n-a->nans-a->infs;
+  const double x = zt_blank_number(a->dtype), n = (double)k;
   if( k==0 ) return;
   if( stats_is_integer(a) ){
     zt_integers_take_zeros(&a->integers, k);
     return;
   }
-  stats_take_bounds(a, &(const stats_sums){ .zeros = k });
-  stats_merge(&a->all, (stats_moments){ .n = k });
+  stats_take_bounds(a, &(const stats_sums){ .low = x, .high = x, .zeros = x==0 ? k : 0 });
+  stats_merge(&a->all, (stats_moments){
+    .n = k, .sum = stats_times(n, x), .origin = stats_times(n, x*x)
+  });
 }
 
 /* --- The tensor --- */
@@ -549,7 +552,7 @@ static int stats_take_tensor(stats_accumulator *a, zt_tensor *t, zt_error *err){
     .begin = stats_begin_range, .take = stats_take_range, .merge = stats_merge_range
   };
   if( !zt_tensor_is_sparse(t) ) return zt_ranges_go(&ranges, err);
-  if( zt_sparse_cells(t, stats_take, a, err)==SQLITE_OK ) stats_take_zeros(a, n);
+  if( zt_sparse_cells(t, stats_take, a, err)==SQLITE_OK ) stats_take_blank(a, n);
   return err->rc;
 }
 

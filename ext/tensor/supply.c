@@ -223,6 +223,10 @@ static int supply_add_tensor(supply_adding *a, const zt_tensor *t){
                    as->name);
   }
   if( r->dense ) return supply_add_dense(a, t, as);
+  if( zt_tensor_is_sparse(t) && zt_blank_number(t->dtype)!=zt_blank_number(as) ){
+    return zt_fail(a->err, SQLITE_ERROR, "cells without a stored element are another number in %s"
+                   " than in %s; format 'dense' converts them", as->name, t->dtype->name);
+  }
   switch( t->object->layout ){
     case ZT_LAYOUT_DENSE:
       return supply_check_roles(a, t->object) ? a->err->rc : supply_add_dense(a, t, as);
@@ -520,8 +524,8 @@ static int supply_read_sparse(supply_reading *r, zt_tensor *t){
   return r->err->rc;
 }
 
-/* No two stored elements lie in one cell where the target wants that, and where values are converted:
-** converted values would add up to another sum. Values are the first that are read. */
+/* No two stored elements lie in one cell where the target wants that, and where they are converted,
+** which might change their sum. Values are the first that are read. */
 static int supply_check_cells(supply_reading *r, zt_tensor *t){
   const bool unique = (r->object->rules & ZT_RULE_CELLS_UNIQUE)!=0;
   zt_order order;

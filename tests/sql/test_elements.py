@@ -104,6 +104,27 @@ def test_golden_objects_have_the_elements_of_their_dense_form(db, name, file, ob
         assert {repr(values[p]) for p in empty} <= {"0", "0.0", "False", "0j"}
 
 
+@pytest.fixture
+def two_of_many(save):
+    """Booleans of zTensor 2, two of which are none."""
+    data = bytearray(i % 3 == 1 for i in range(50000))
+    data[5000] = data[30000] = 2
+    return save("two.zt", writer.write({"w": writer.dense(bytes(data), [50000], "bool")}, "2"))
+
+
+@pytest.mark.parametrize("order", ["", "ORDER BY position DESC"])
+def test_only_elements_that_have_no_value_are_null(db, two_of_many, order):
+    """Elements that are read together with one of them have theirs."""
+    got = rows(db, f"SELECT position, value FROM zt_elements(?, 'w', 'skip') {order}", two_of_many)
+    assert sorted(got) == [(i, None if i in (5000, 30000) else int(i % 3 == 1)) for i in range(50000)]
+
+
+def test_elements_that_were_read_before_a_failure(db, two_of_many):
+    got = rows(db, """SELECT position, e.value FROM json_each('[0, 1, 0]') AS j CROSS JOIN zt_elements(?, 'w', 'skip') AS e
+                      WHERE position BETWEEN j.value AND 40000 * j.value""", two_of_many)
+    assert (got[:2], got[-1]) == ([(0, 0), (1, 1)], (0, 0))
+
+
 # ------------------------------------------------------------------------------------------------- conditions on position
 
 FILES = {

@@ -145,6 +145,20 @@ def test_golden_objects_have_the_rows_of_their_dense_form(db, name, file, object
             assert message(db, "SELECT * FROM zt_rows(?, ?)", *at).startswith(place(*at))
 
 
+@pytest.mark.parametrize("order", ["", "ORDER BY row DESC"])
+@pytest.mark.parametrize("layout", ["dense", "zstd", "sparse"])
+def test_only_rows_that_have_no_vector_are_null(db, layout, order):
+    """Rows that are read together with one of them have theirs."""
+    without, n = [3, 500, 501, 777, 998], 1000
+    numbers = [-1.0 if row in without else row % 200 for row in range(n)]
+    data = struct.pack("<2000f", *(x for number in numbers for x in (number, 7)))
+    object = {"dense": lambda: writer.dense(data, [n, 2], "f32"),
+              "zstd": lambda: writer.dense(writer.zstd(data), [n, 2], "f32", encoding="zstd", uncompressed_length=len(data)),
+              "sparse": lambda: writer.sparse_coo([n, 2], [(r, c) for r in range(n) for c in range(2)], data, "f32")}[layout]()
+    got = rows(db, f"SELECT row, vector FROM zt_rows(?, 'w', 'u8', 'skip') {order}", writer.write({"w": object}))
+    assert sorted(got) == [(row, None if row in without else bytes([row % 200, 7])) for row in range(n)]
+
+
 # ------------------------------------------------------------------------------------------------------ conditions on row
 
 @EACH_KIND

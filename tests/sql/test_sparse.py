@@ -465,6 +465,43 @@ def test_statistics_of_a_huge_sparse_object_count_its_implicit_zeros(db, huge):
     assert got[6:9] == pytest.approx((mean, math.sqrt(squares / n - mean * mean), math.sqrt(squares)), rel=1e-12, abs=0)
 
 
+def powers_of_two(sparse, codes, cells=(3, 70), n=100):
+    """Numbers of f8_e8m0, whose byte 0 is 2^-127: it has no 0."""
+    data = {"dtype": "u8", "type": "f8_e8m0"}
+    if sparse:
+        object = writer.sparse_coo([n], [(c,) for c in cells], bytes(codes))
+        object["components"]["values"].update(data)
+        return writer.write({"w": object}, "2")
+    whole = bytearray(n)
+    for cell, code in zip(cells, codes):
+        whole[cell] = code
+    return writer.write({"w": writer.dense(bytes(whole), [n], **data)}, "2")
+
+
+def test_cells_without_a_value_of_a_type_without_0(db):
+    sparse, dense_form = (powers_of_two(s, (128, 1)) for s in (True, False))
+    for sql in ("SELECT hex(zt_dense(?, 'w'))", "SELECT zt_value(?, 'w', 0)", "SELECT elements, zeros, min, max, error FROM zt_stats(?)",
+                "SELECT bin, low, high, count FROM zt_histogram(?, 'w', 3)", "SELECT fingerprint FROM zt_objects(?)"):
+        assert rows(db, sql, sparse) == rows(db, sql, dense_form)
+    mean, std, l2 = rows(db, "SELECT mean, std, l2 FROM zt_stats(?)", sparse)[0]
+    assert (mean, std, l2) == pytest.approx(rows(db, "SELECT mean, std, l2 FROM zt_stats(?)", dense_form)[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [100, 1 << 62])
+def test_distances_of_cells_without_a_value_of_a_type_without_0(db, n):
+    sql = "SELECT equal, max_abs, mean_abs, rmse, l2, other_l2, dot, cosine FROM zt_compare(?, 'w', ?, 'w')"
+    blank = 2.0 ** -127
+    powers = powers_of_two(True, (1, 2), (3, 70), n)
+    zeros = writer.write({"w": writer.sparse_coo([n], [(5,)], struct.pack("<f", 0), "f32")}, "2")
+    mean, square = blank * float(n + 4) / n, blank ** 2 * float(n + 18)   # All but two are 1 blank, these are 2 and 4
+    for pair in ((powers, zeros), (zeros, powers)):
+        equal, most, *distances, one, other, dot, cosine = rows(db, sql, *pair)[0]
+        assert (equal, most, min(one, other), dot, cosine) == (0, 4 * blank, 0.0, 0.0, None)
+        assert distances + [max(one, other)] == pytest.approx([mean, math.sqrt(square / n), math.sqrt(square)], rel=1e-12)
+    equal, *distances, one, other, dot, cosine = rows(db, sql, powers, powers)[0]
+    assert (equal, distances, cosine) == (n, [0.0] * 3, 1.0) and one == other and dot == pytest.approx(one * other, rel=1e-12)
+
+
 def test_a_row_of_a_tall_sparse_object(db):
     file = writer.write({"s": writer.sparse_coo([1 << 50, 3], [(1 << 49, 1), ((1 << 50) - 1, 2)], struct.pack("<2f", 7, 9),
                                                 "f32")})

@@ -322,6 +322,18 @@ TEST(test_two_stored_elements_in_one_cell){
   supplied_end(&s);
 }
 
+/* f8_e8m0 has no 0, which cells without a stored element of other types are. */
+TEST(test_stored_elements_do_not_become_those_of_a_type_without_0){
+  recipe r = small_csr("u64", false);
+  supplied s;
+  zt_supply_request q;
+  q = supplied_alone(&s, &r);
+  q.as = named("f8_e8m0");
+  supplied_refuse(&s, &q, SQLITE_ERROR,
+                  "ztensor: x.zt: object 'x': cells without a stored element are another number in f8_e8m0 than in f32; format 'dense' converts them");
+  supplied_end(&s);
+}
+
 /* More stored elements than a window holds, whose columns descend within each row. */
 TEST(test_many_stored_elements){
   enum { ROWS = 70, COLUMNS = 300, MANY = ROWS*COLUMNS };

@@ -96,16 +96,23 @@ static const uint64_t two_four[] = { 2, 4 };
 #define THREE "0000c03f 000000c0 00008040"
 
 TEST(test_components_of_sparse_objects_fit){
-  static const struct { zt_layout_id layout; const char *values, *indices, *indptr, *coords, *fault; } rows[] = {
-    { ZT_LAYOUT_CSR, THREE, COLUMNS, POINTERS, NULL, NULL },
-    { ZT_LAYOUT_CSR, NULL, COLUMNS, POINTERS, NULL, "a component is missing: sparse_csr has values, indices and indptr" },
-    { ZT_LAYOUT_CSR, THREE, NULL, POINTERS, NULL, "a component is missing: sparse_csr has values, indices and indptr" },
-    { ZT_LAYOUT_CSR, THREE, COLUMNS, NULL, NULL, "a component is missing: sparse_csr has values, indices and indptr" },
-    { ZT_LAYOUT_CSR, "0000c03f", COLUMNS, POINTERS, NULL, "1 values have 3 places" },
-    { ZT_LAYOUT_COO, "0000c03f", NULL, NULL, "0100000000000000 0200000000000000", NULL },
-    { ZT_LAYOUT_COO, "0000c03f", NULL, NULL, NULL, "a component is missing: sparse_coo has values and coords" },
-    { ZT_LAYOUT_COO, NULL, NULL, NULL, "0100000000000000 0200000000000000", "a component is missing: sparse_coo has values and coords" },
-    { ZT_LAYOUT_COO, THREE, NULL, NULL, "0100000000000000 0200000000000000", "3 values have 1 places" },
+  static const struct { zt_layout_id layout; const char *dtype, *values, *indices, *indptr, *coords, *fault; } rows[] = {
+    { ZT_LAYOUT_CSR, "f32", THREE, COLUMNS, POINTERS, NULL, NULL },
+    { ZT_LAYOUT_CSR, "f32", NULL, COLUMNS, POINTERS, NULL, "a component is missing: sparse_csr has values, indices and indptr" },
+    { ZT_LAYOUT_CSR, "f32", THREE, NULL, POINTERS, NULL, "a component is missing: sparse_csr has values, indices and indptr" },
+    { ZT_LAYOUT_CSR, "f32", THREE, COLUMNS, NULL, NULL, "a component is missing: sparse_csr has values, indices and indptr" },
+    { ZT_LAYOUT_CSR, "f32", "0000c03f", COLUMNS, POINTERS, NULL, "1 values have 3 places" },
+    { ZT_LAYOUT_COO, "f32", "0000c03f", NULL, NULL, "0100000000000000 0200000000000000", NULL },
+    { ZT_LAYOUT_COO, "f32", "0000c03f", NULL, NULL, NULL, "a component is missing: sparse_coo has values and coords" },
+    { ZT_LAYOUT_COO, "f32", NULL, NULL, NULL, "0100000000000000 0200000000000000", "a component is missing: sparse_coo has values and coords" },
+    { ZT_LAYOUT_COO, "f32", THREE, NULL, NULL, "0100000000000000 0200000000000000", "3 values have 1 places" },
+    /* Half of a last byte may be no value */
+    { ZT_LAYOUT_CSR, "f4_e2m1", "2103", COLUMNS, POINTERS, NULL, NULL },
+    { ZT_LAYOUT_CSR, "f4_e2m1", "2113", COLUMNS, POINTERS, NULL, "component 'values': the spare bits of the last byte, 0x13, are not 0" },
+    { ZT_LAYOUT_CSR, "f4_e2m1", "21", COLUMNS, POINTERS, NULL, "2 values have 3 places" },
+    { ZT_LAYOUT_CSR, "f4_e2m1", "210300", COLUMNS, POINTERS, NULL, "6 values have 3 places" },
+    { ZT_LAYOUT_COO, "f4_e2m1", "02", NULL, NULL, "0100000000000000 0200000000000000", NULL },
+    { ZT_LAYOUT_COO, "f4_e2m1", "0200", NULL, NULL, "0100000000000000 0200000000000000", "4 values have 1 places" },
   };
   for(size_t i=0; i<COUNT(rows); i++){
     char message[200];
@@ -114,7 +121,7 @@ TEST(test_components_of_sparse_objects_fit){
     uint32_t object;
     begin_spool(&s);
     object = put_object(&s, "w", rows[i].layout, 2, two_four);
-    if( rows[i].values ) put_component(&s, object, "values", "f32", blob_of(rows[i].values));
+    if( rows[i].values ) put_component(&s, object, "values", rows[i].dtype, blob_of(rows[i].values));
     if( rows[i].indices ) put_component(&s, object, "indices", "u64", blob_of(rows[i].indices));
     if( rows[i].indptr ) put_component(&s, object, "indptr", "u64", blob_of(rows[i].indptr));
     if( rows[i].coords ) put_component(&s, object, "coords", "u64", blob_of(rows[i].coords));
