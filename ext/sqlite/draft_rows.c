@@ -547,12 +547,9 @@ static int rows_bring(const zt_draft_rows *r, zt_draft *draft, uint32_t number,
   zt_draft_attribute a = { .key = key->text, .stored_type = ZT_TEXT("") };
   zt_error of = ZT_ERROR_NONE;
   zt_cbor_out out = { .err = &of };
-  zt_draft_object object;
   if( key->type!=ZT_VALUE_TEXT || key->tagged ){
     return zt_fail(err, SQLITE_ERROR, "a key of its attributes is not text");
   }
-  zt_draft_object_get(draft, number, &object);
-  if( object.layout==ZT_LAYOUT_GGML && zt_ggml_is_setting(key->text) ) return SQLITE_OK;
   if( zt_draft_has_attribute(draft, number, key->text, err) || err->rc ) return err->rc;
   if( zt_value_cbor(file->container, value, &interrupt, &out, &of) ){
     rows_fail_value(key->text, &of, err);
@@ -564,17 +561,21 @@ static int rows_bring(const zt_draft_rows *r, zt_draft *draft, uint32_t number,
   return err->rc;
 }
 
+/* Settings of blocks follow from their type, and are nothing to other tensors. */
 static int rows_bring_all(const zt_draft_rows *r, zt_draft *draft, uint32_t number,
                           const zt_supply_file *file, uint32_t from, zt_error *err){
   zt_object object;
   zt_walk walk;
   zt_level level;
   zt_value key, value;
+  bool blocks;
   if( !zt_container_has_own_attributes(file->container) ) return SQLITE_OK;
   zt_container_object(file->container, from, &object);
   if( object.attributes.type!=ZT_VALUE_MAP ) return SQLITE_OK;
+  blocks = object.layout==ZT_LAYOUT_GGML;
   zt_walk_begin(file->container, &object.attributes, &walk, &level, err);
   while( !err->rc && zt_walk_next(&walk, &level, &key, &value) ){
+    if( blocks && key.type==ZT_VALUE_TEXT && zt_ggml_is_setting(key.text) ) continue;
     rows_bring(r, draft, number, file, &key, &value, err);
   }
   zt_walk_end(&walk);

@@ -282,6 +282,18 @@ def test_ggml_blocks_need_a_dtype_elsewhere(db, target, arguments):
     assert value(db, "SELECT zt_dense(?, 'blk.0.q2_k') = zt_dense(?, 'blk.0.q2_k')", source, target) == 1
 
 
+def test_settings_of_blocks_stay_behind_where_there_are_no_blocks(db):
+    declare(db, "blocks.zt", name="blocks")
+    db.execute("INSERT INTO blocks(name, source) VALUES('blk.0.q2_k', ?)", (str(GGUF / "q_k.gguf"),))
+    assert [key for _, key, _, _ in attributes(db, "blocks.zt")] == ["block_bytes", "elems_per_block"]
+    for target in ("a.safetensors", "a.zt"):
+        declare(db, target)
+        db.execute("INSERT INTO out(name, source, dtype) VALUES('blk.0.q2_k', 'blocks.zt', 'f32')")
+        assert attributes(db, target) == []
+        assert value(db, "SELECT zt_dense(?, 'blk.0.q2_k') = zt_dense('blocks.zt', 'blk.0.q2_k')", target) == 1
+        db.execute("DROP TABLE out")
+
+
 FORMATS = support.ROOT / "tests" / "formats"
 
 
