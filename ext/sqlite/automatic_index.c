@@ -254,10 +254,24 @@ static int automatic_make(zt_cursor *c, sqlite3_value *image){
 
 /* --- Serving --- */
 
+/* True if the row's object is the one that is looked up, as it is without an index. Before SQLite
+** 3.38, `(object, rank) IN (SELECT ...)` is a lookup for each object, and SQLite only checks that
+** the row is one of the list: it would give the row of '1' for '01', too. */
+static bool automatic_is_wanted(const zt_cursor *c, uint32_t row){
+  const zt_automatic_index *a = &c->automatic;
+  const zt_names *names = &c->constraints.objects;
+  if( !a->narrows || names->any ) return true;
+  return zt_names_count(names)==1
+      && zt_text_equal(zt_materialized_text(a->rows, row-1, a->place[c->scan.table->iObject]),
+                       zt_names_get(names, 0));
+}
+
 /* Go to the first row, from this one on, whose key may be the wanted one. */
 static void automatic_find(zt_cursor *c, uint32_t row){
   zt_automatic_index *a = &c->automatic;
-  while( row && automatic_row_of(a, row)->hash!=a->hash ) row = automatic_row_of(a, row)->next;
+  while( row && (automatic_row_of(a, row)->hash!=a->hash || !automatic_is_wanted(c, row)) ){
+    row = automatic_row_of(a, row)->next;
+  }
   a->row = row;
   c->eof = row==0;
 }

@@ -235,6 +235,14 @@ void *zt_materialized_extra(const zt_materialized *m, uint32_t row){
   return materialized_row(m, row)+m->at_extra;
 }
 
+zt_text zt_materialized_text(const zt_materialized *m, uint32_t row, int i){
+  const char *at = materialized_row(m, row);
+  materialized_value v;
+  if( at[m->at_types+2*(size_t)i]!=SQLITE_TEXT ) return (zt_text){ NULL, 0 };
+  memcpy(&v, at+sizeof(sqlite3_int64)+(size_t)i*sizeof(v), sizeof(v));
+  return (zt_text){ v.bytes->z, v.bytes->n };
+}
+
 void zt_materialized_result(const zt_materialized *m, uint32_t row, int i, sqlite3_context *ctx){
   const char *at = materialized_row(m, row), *type = at+m->at_types+2*(size_t)i;
   materialized_value v;

@@ -30,6 +30,9 @@ void *zt_materialized_extra(const zt_materialized *m, uint32_t row);
 /* Set the result to value i of a row, with its subtype. */
 void zt_materialized_result(const zt_materialized *m, uint32_t row, int i, sqlite3_context *ctx);
 
+/* The text that value i of a row is; z is NULL if it is none. Valid until `m` is freed. */
+zt_text zt_materialized_text(const zt_materialized *m, uint32_t row, int i);
+
 /* Count memory beside the rows as theirs. False if it exceeds the limit. */
 bool zt_materialized_charge(zt_materialized *m, uint64_t bytes);
 
