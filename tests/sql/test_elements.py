@@ -125,6 +125,19 @@ def test_elements_that_were_read_before_a_failure(db, two_of_many):
     assert (got[:2], got[-1]) == ([(0, 0), (1, 1)], (0, 0))
 
 
+@pytest.mark.parametrize("order", ["", "ORDER BY position", "ORDER BY position DESC", "LIMIT 5"])
+def test_stored_elements_without_an_end_are_no_rows_with_skip(db, save, order):
+    """Some of a tensor's rows would look like all of them."""
+    for name, fault in (("a.zt", None), ("b.zt", 15000), ("c.zt", None)):
+        cells = [(20000 if i == fault else i,) for i in range(20000)]
+        save(name, writer.write({"w": writer.sparse_coo([20000], cells, bytes(20000))}))
+    source = save("list", b"").replace("list", "*.zt")
+    got = rows(db, f"SELECT path, count(*) FROM (SELECT path FROM zt_elements(?, 'w', 'skip') WHERE position < 16000 {order}) GROUP BY path", source)
+    n = 5 if "LIMIT" in order else 16000
+    assert got == [(source.replace("*", name), n) for name in "ac"[:1 if n == 5 else 2]]
+    assert rows(db, f"SELECT * FROM zt_elements(?, 'w', 'skip') {order}", source.replace("*", "b")) == []
+
+
 # ------------------------------------------------------------------------------------------------- conditions on position
 
 FILES = {
