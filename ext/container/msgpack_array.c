@@ -206,13 +206,13 @@ static const char *msgpack_shape_fault(const msgpack_array *array){
 
 /* Keep an object with its dimensions, dtype and name. */
 static bool msgpack_keep_object(zt_msgpack_scan *s, zt_text name, const msgpack_array *array,
-                                msgpack_object object){
+                                msgpack_object *object){
   const zt_container *c = s->b->container;
   uint32_t at, text;
   bool duplicate;
-  if( zt_builder_keep(s->b, array->dtype, array->dtype_length, &object.dtype)
-   || zt_builder_keep(s->b, &object, sizeof(object), &at)
-   || zt_builder_keep(s->b, array->shape, 8*(size_t)object.rank, &text)
+  if( zt_builder_keep(s->b, array->dtype, array->dtype_length, &object->dtype)
+   || zt_builder_keep(s->b, object, sizeof(*object), &at)
+   || zt_builder_keep(s->b, array->shape, 8*(size_t)object->rank, &text)
    || zt_builder_keep(s->b, name.z, name.n, &text) ) return false;
   return !zt_builder_object(s->b, (zt_text){ (const char*)c->kept.p+text, name.n }, at, &duplicate)
       && !zt_builder_component(s->b, at);
@@ -223,20 +223,24 @@ static bool msgpack_add_object(zt_msgpack_scan *s, const msgpack_array *array){
   const zt_container *c = s->b->container;
   const char *fault = array->fault ? NULL : msgpack_shape_fault(array);
   zt_text name = zt_msgpack_path(s);
-  msgpack_object object = {
-    .offset = array->chunked ? 0 : array->data.at,
-    .length = array->chunked ? array->decoded : array->data.end-array->data.at,
-    .rule = fault ? "MP7" : array->rule, .fault = fault ? fault : array->fault,
-    .dtype_length = array->dtype_length, .pieces = array->pieces, .chunks = array->chunks,
-    .chunked = array->chunked, .unsized = array->fault!=NULL
-  };
+  msgpack_object object;
+  memset(&object, 0, sizeof(object));   /* Its padding is kept, too */
+  object.offset = array->chunked ? 0 : array->data.at;
+  object.length = array->chunked ? array->decoded : array->data.end-array->data.at;
+  object.rule = fault ? "MP7" : array->rule;
+  object.fault = fault ? fault : array->fault;
+  object.dtype_length = array->dtype_length;
+  object.pieces = array->pieces;
+  object.chunks = array->chunks;
+  object.chunked = array->chunked;
+  object.unsized = array->fault!=NULL;
   object.unshaped = object.fault!=NULL;
   object.rank = object.unshaped ? 0 : (uint32_t)array->rank;
   if( !zt_msgpack_may_keep(s, 2*(uint64_t)name.n+1024) ) return false;
   if( zt_container_find(c, name)>=0
    && zt_renamed_name(&s->repeats, &c->names, c->kept.p, name, &name, s->err) ) return false;
   object.attributes = (uint32_t)msgpack_put_item(s, name, array);
-  return !s->err->rc && msgpack_keep_object(s, name, array, object);
+  return !s->err->rc && msgpack_keep_object(s, name, array, &object);
 }
 
 bool zt_msgpack_add_array(zt_msgpack_scan *s, zt_msgpack_range in){
