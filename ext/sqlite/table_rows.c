@@ -105,7 +105,7 @@ static uint64_t rows_together(const zt_scan *scan, uint64_t size){
 
 /* Read *n rows from the current one on. With 'skip', read fewer if that fails, so that a row
 ** without a vector does not take those of the rows before it. */
-static int rows_read(zt_scan *scan, uint64_t size, uint64_t *n, zt_buffer *out, zt_error *err){
+static int rows_load(zt_scan *scan, uint64_t size, uint64_t *n, zt_buffer *out, zt_error *err){
   rows_row *r = scan->row;
   *n = rows_together(scan, size);
   if( *n>r->fit ) *n = r->fit;
@@ -133,7 +133,7 @@ static void rows_vector_column(zt_scan *scan, sqlite3_context *ctx){
   r->budget = zt_connection_budget(scan->connection);
   zt_buffer_clear(&r->window);
   r->from = r->until = 0;
-  if( rows_read(scan, size, &n, &vectors, &err) ){
+  if( rows_load(scan, size, &n, &vectors, &err) ){
     zt_scan_fail(scan, ctx, &err);
     return;
   }
