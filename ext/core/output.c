@@ -529,6 +529,10 @@ static int output_settle(zt_output *o, zt_error *err){
   return output_break(o, "writing its directory", n, err);
 }
 
+zt_file zt_output_hold(const zt_output *o){
+  return zt_os_hold_directory(o->target);
+}
+
 int zt_output_place(zt_output *o, zt_error *err){
   zt_kind kind = ZT_KIND_FILE;
   int n = ENOENT;

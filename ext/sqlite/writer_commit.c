@@ -1,7 +1,7 @@
 /* The transaction of a writer: its begin, its COMMIT, its end. See writer.h. */
 #include "sqlite/writer.h"
 
-#include "core/os_write.h"
+#include "core/os.h"
 #include "sqlite/writer_load.h"
 
 bool zt_writer_is_namesake(const zt_writer *a, const zt_writer *b){
@@ -229,7 +229,7 @@ static int writer_check_loaded(const zt_writer *w, zt_error *err){
 
 /* Give the file the target's name. Another one that updates the target waits from its check on. */
 static int writer_put_in_place(zt_writer *w, zt_error *err){
-  const zt_file held = w->loaded ? zt_os_hold_directory(w->target) : -1;
+  const zt_file held = w->loaded ? zt_output_hold(w->output) : -1;
   if( writer_check_loaded(w, err)==SQLITE_OK && zt_output_place(w->output, err)==SQLITE_OK ){
     w->placed = true;
   }

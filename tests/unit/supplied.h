@@ -153,8 +153,8 @@ static inline void supplied_check(supplied *s, uint32_t object, const char *role
 static inline void supplied_refuse(supplied *s, const zt_supply_request *request, int rc, const char *message){
   zt_error err = { .path = "x.zt", .object = request->name };
   uint32_t number;
-  check( zt_supplies_add_object(&s->supplies, request, s->draft, &number, &err)==rc, "%s: %d, %s", request->name.z, err.rc,
-         err.message ? err.message : "no message" );
+  check( zt_supplies_add_object(&s->supplies, request, s->draft, &number, &err)==rc, "%.*s: %d, %s",
+         (int)request->name.n, request->name.z, err.rc, err.message ? err.message : "no message" );
   check( err.message && strcmp(err.message, message)==0, "%s", err.message );
   zt_error_clear(&err);
 }
