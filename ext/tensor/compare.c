@@ -484,7 +484,7 @@ static bool compare_is_sparse(const zt_tensor *t, const zt_tensor *other){
 /* Take n pairs of cells without a stored element. They are all alike, and usually 0. */
 static void compare_take_blank(compare_state *s, uint64_t n){
   const double x = zt_blank_number(s->dtype[0]), y = zt_blank_number(s->dtype[1]), by = (double)n;
-  compare_sums sums;
+  compare_sums sums = { 0 };
   if( n==0 ) return;
   compare_f64(&x, &y, 1, &sums);
   s->pairs += n;
