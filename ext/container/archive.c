@@ -534,13 +534,13 @@ static int archive_fill(archive_reader *r){
   return SQLITE_OK;
 }
 
-/* What the file is, if it has one tensor file and no other that is broken. */
+/* Show the file as its one tensor file. alone: the bytes of all tensors are in that member. */
 static void archive_show_one(zt_container *c, const zt_archive_member *m, bool alone){
   const zt_container *inner = m->inner;
   c->version = inner->version;
   c->newer = inner->newer;
   c->rules = inner->rules;
-  if( !alone ) return;   /* Its bytes are in several places */
+  if( !alone ) return;
   c->gap = inner->gap;
   c->begin = m->base+inner->begin;
   c->end = m->base+inner->end;

@@ -325,7 +325,7 @@ int zt_draft_store(zt_draft *d, uint32_t place, uint64_t offset, uint64_t length
   return SQLITE_OK;
 }
 
-/* What is searched for stands behind the texts for a moment. */
+/* The searched text stands behind the other texts for a moment. */
 bool zt_draft_has_attribute(zt_draft *d, uint32_t object, zt_text key, zt_error *err){
   const size_t n = d->bytes.n;
   bool found;

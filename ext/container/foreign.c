@@ -23,8 +23,8 @@ static bool foreign_begins_with_text(const zt_head_tail *input, const char *text
   return input->head.n>=n && sqlite3_strnicmp((const char*)input->head.p, text, (int)n)==0;
 }
 
-/* True if the file begins as JSON whose first key is one of a *.safetensors.index.json. Of a long
-** indentation the head has a part of the key. */
+/* True if the file begins as JSON whose first key is one of a *.safetensors.index.json. The head
+** has only a part of the key behind a long indentation. */
 static bool foreign_is_index(const zt_head_tail *input){
   static const char *const keys[] = { "\"metadata\"", "\"weight_map\"" };
   const char *p = (const char*)input->head.p, *end = p+input->head.n;

@@ -10,7 +10,7 @@
 
 #define ZT_GGUF_HEADER 24           /* Bytes before the metadata */
 #define ZT_GGUF_DEPTH_MAX 64
-#define ZT_GGUF_NAME_MAX 63         /* What ggml reads: bytes of a name (GGML_MAX_NAME and NUL), */
+#define ZT_GGUF_NAME_MAX 63         /* ggml's limits: bytes of a name (GGML_MAX_NAME and NUL), */
 #define ZT_GGUF_RANK_MAX 4          /* and dimensions */
 
 /* Types of values. Those from ZT_GGUF_MANIFEST on are not the format's: maps and arrays made from

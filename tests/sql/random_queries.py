@@ -46,7 +46,7 @@ class Query:
     def __init__(self, sql, keys=(), limit="", total=False, loose=False):
         self.whole, self.sql = sql, sql + limit
         self.keys, self.limited, self.total, self.loose = keys, limit != "", total, loose
-        # What LIMIT and OFFSET count, as SQL.
+        # The rows that LIMIT and OFFSET count, as SQL.
         self.counts = limit.partition(" LIMIT ")[2].replace(" OFFSET ", ", ")
 
 

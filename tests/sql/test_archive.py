@@ -206,7 +206,7 @@ def test_a_model_of_several_files_has_its_values_in_an_archive(db, save, model):
 
 
 def test_files_of_a_model_that_an_archive_does_not_have(db):
-    """What is there is read; the name of each missing file is that of its model."""
+    """The files that are there are read; the name of each missing file is that of its model."""
     files = folder("tensorflow/golden", "sharded.index", "sharded.data-0000[02]*")
     source = archive({"a/" + name: data for name, data in files.items()})
     missing = "its bytes are in a file that the archive does not have"

@@ -84,7 +84,7 @@ class Asker:
         return word and ("'" + word[1].replace("'", "''") + "'" in sql or word[1] in map(str, parameters))
 
     def counted(self, query, rows):
-        """What LIMIT and OFFSET leave of all rows: of several LEFT JOINs, SQLite 3.40 at times counts others."""
+        """The rows that LIMIT and OFFSET leave of all. SQLite 3.40 at times counts others in several LEFT JOINs."""
         (limit, offset), = self.db.execute(f"SELECT column1, column2 FROM (VALUES ({query.counts}{', 0' if ',' not in query.counts else ''}))",
                                            self.parameters_of(query.counts))
         rows = rows[max(offset, 0):]

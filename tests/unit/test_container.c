@@ -816,7 +816,7 @@ TEST(test_references){
   zt_container_close(NULL);
 }
 
-/* What decoders ask of every component is set, whatever was there before. */
+/* Fields that decoders read of every component are set, whatever was there before. */
 TEST(test_bytes_to_skip_are_set){
   static const unsigned char before[] = { 0, 0xFF };
   zt_error err = ZT_ERROR_NONE;
