@@ -140,10 +140,13 @@ static void pack_end(sqlite3_context *ctx){
   if( !g ) return;
   if( g->draft ){
     err.path = "zt_pack";
+    zt_float_env env;
+    zt_float_env_enter(&env);
     zt_connection_enter(connection);
     g->budget = zt_connection_budget(connection);
     pack_write(g, g->budget.result, &out, &err);
     zt_connection_leave(connection);
+    zt_float_env_leave(&env);
     if( err.rc ) zt_result_error(ctx, &err);
     else sqlite3_result_blob64(ctx, out.p, out.n, sqlite3_free);
   }

@@ -1,6 +1,7 @@
 /* SQLite's methods of the virtual-table frame. See methods.h. */
 #include "sqlite/methods.h"
 
+#include "core/float_env.h"
 #include "sqlite/filter.h"
 
 /* --- Opening and closing --- */
@@ -57,14 +58,22 @@ ZT_COLD static int methods_fail(zt_cursor *c, int rc){
 static int methods_filter(sqlite3_vtab_cursor *p, int plan, const char *text, int argc,
                           sqlite3_value **argv){
   zt_cursor *c = (zt_cursor*)p;
-  const int rc = zt_filter(c, plan, text, argv);
+  zt_float_env env;
+  int rc;
+  zt_float_env_enter(&env);
+  rc = zt_filter(c, plan, text, argv);
+  zt_float_env_leave(&env);
   (void)argc;
   return rc ? methods_fail(c, rc) : SQLITE_OK;
 }
 
 static int methods_next(sqlite3_vtab_cursor *p){
   zt_cursor *c = (zt_cursor*)p;
-  const int rc = zt_filter_next(c);
+  zt_float_env env;
+  int rc;
+  zt_float_env_enter(&env);
+  rc = zt_filter_next(c);
+  zt_float_env_leave(&env);
   return rc ? methods_fail(c, rc) : SQLITE_OK;
 }
 
@@ -73,7 +82,10 @@ static int methods_eof(sqlite3_vtab_cursor *p){
 }
 
 static int methods_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
+  zt_float_env env;
+  zt_float_env_enter(&env);
   zt_filter_column((zt_cursor*)p, ctx, i);
+  zt_float_env_leave(&env);
   return SQLITE_OK;
 }
 

@@ -26,6 +26,7 @@
 ** xCommit forgets the old file, and xRollback puts it back. SQLite locks the databases after xSync,
 ** and may find them busy; so xSync has it lock them before the target changes (writer_commit.c).
 */
+#include "core/float_env.h"
 #include "sqlite/module.h"
 #include "sqlite/tables.h"
 #include "sqlite/value.h"
@@ -249,12 +250,15 @@ static int writer_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, i
   writer_cursor *c = (writer_cursor*)p;
   zt_writer *w = (zt_writer*)p->pVtab;
   const sqlite3_int64 last = sqlite3_last_insert_rowid(w->connection->db);
+  zt_float_env env;
   zt_error err = ZT_ERROR_NONE;
   int rc = SQLITE_OK;
   (void)unused;
   sqlite3_finalize(c->rows);
   c->rows = NULL;
+  zt_float_env_enter(&env);
   writer_see(c, &err);
+  zt_float_env_leave(&env);
   sqlite3_set_last_insert_rowid(w->connection->db, last);
   if( err.rc ) return writer_fail(p->pVtab, &err);
   if( c->shows!=WRITER_SHOWS_NONE ){
@@ -357,7 +361,9 @@ static int writer_change(zt_writer *w, int argc, sqlite3_value **argv, sqlite3_i
 static int writer_update(sqlite3_vtab *p, int argc, sqlite3_value **argv, sqlite3_int64 *id){
   zt_writer *w = zt_writer_holder((zt_writer*)p);
   const sqlite3_int64 last = sqlite3_last_insert_rowid(w->connection->db);
+  zt_float_env env;
   zt_error err = ZT_ERROR_NONE;
+  zt_float_env_enter(&env);
   if( zt_writer_begin(w, &err)==SQLITE_OK && zt_writer_load(w, &err)==SQLITE_OK
    && zt_writer_check_others(w, false, &err)==SQLITE_OK ){
     err.path = w->arguments.path;
@@ -368,6 +374,7 @@ static int writer_update(sqlite3_vtab *p, int argc, sqlite3_value **argv, sqlite
       if( rc ) zt_writer_fail(w, rc, &err);
     }
   }
+  zt_float_env_leave(&env);
   sqlite3_set_last_insert_rowid(w->connection->db, last);   /* SQLite sets that of an INSERT */
   return writer_fail(p, &err);
 }
@@ -381,9 +388,12 @@ static int writer_begin(sqlite3_vtab *p){
 
 static int writer_sync(sqlite3_vtab *p){
   zt_writer *w = (zt_writer*)p;
+  zt_float_env env;
   zt_error err = ZT_ERROR_NONE;
+  zt_float_env_enter(&env);
   writer_end_cursors(w, -1);
   zt_writer_commit(w, &err);
+  zt_float_env_leave(&env);
   return writer_fail(p, &err);
 }
 

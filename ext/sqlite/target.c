@@ -67,6 +67,7 @@ int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_targe
   out->source = NULL;
   out->pool = NULL;
   out->interrupt = zt_connection_interrupt(c);
+  zt_float_env_enter(&out->env);
   if( zt_target_path(c, source, &path, err) ) return err->rc;
   err->path = path ? path : "<blob>";
   if( !path ) return zt_target_open_image(c, source, &out->container, &out->source, err);
@@ -201,4 +202,5 @@ void zt_target_close(zt_target *t){
   zt_pool_free(t->pool);
   zt_container_close(t->container);
   sqlite3_free(t->path);
+  zt_float_env_leave(&t->env);
 }

@@ -4,6 +4,7 @@
 #ifndef ZT_SQLITE_TARGET_H
 #define ZT_SQLITE_TARGET_H
 
+#include "core/float_env.h"
 #include "sqlite/connection.h"
 #include "tensor/layout.h"
 
@@ -16,6 +17,7 @@ typedef struct zt_target {
   zt_pool *pool;               /* This call's own threads; owned; NULL: it has none */
   zt_object object;
   zt_component component;
+  zt_float_env env;            /* The host's, which the default replaces until it is closed */
 } zt_target;
 
 /* True if a required argument is NULL: then the function's result is NULL. */
