@@ -21,7 +21,7 @@
 #define ZT2_VERSION 2
 #define ZT2_TRAILER 40
 #define ZT2_NAME_MAX 1024
-#define ZT2_COMPARED ((size_t)64 << 10)   /* Bytes of two parts that are compared at once */
+#define ZT2_COMPARED 4096   /* Bytes of two parts that are compared at once */
 
 /* --- Checks --- */
 
