@@ -81,6 +81,23 @@ void zt_monitor_signal(zt_monitor *m, zt_signal what, bool all){
 
 /* --- Threads --- */
 
+/* A thread may hold SQLite's lock on memory while another thread forks. No thread of the child
+** would release it, so forks wait for it. */
+static sqlite3_mutex *thread_memory;
+
+static void thread_before_fork(void){
+  sqlite3_mutex_enter(thread_memory);
+}
+
+static void thread_after_fork(void){
+  sqlite3_mutex_leave(thread_memory);
+}
+
+static void thread_watch_forks(void){
+  thread_memory = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_MEM);
+  (void)pthread_atfork(thread_before_fork, thread_after_fork, thread_after_fork);
+}
+
 static void *thread_run(void *p){
   zt_thread *t = p;
   t->run(t->context);
@@ -105,8 +122,10 @@ static bool thread_create(zt_thread *t){
 }
 
 zt_thread *zt_thread_start(void (*run)(void *context), void *context){
+  static pthread_once_t forks = PTHREAD_ONCE_INIT;
   zt_thread *t = sqlite3_malloc64(sizeof(*t));
   if( !t ) return NULL;
+  pthread_once(&forks, thread_watch_forks);
   *t = (zt_thread){ .run = run, .context = context };
   if( thread_create(t) ) return t;
   sqlite3_free(t);

@@ -2,6 +2,7 @@
 import array
 import os
 import random
+import signal
 import sqlite3
 import threading
 import time
@@ -219,3 +220,22 @@ def test_a_process_that_forks_between_statements(db, model):
         os._exit(0 if told(db, "SELECT * FROM zt_stats(?)", model) == expected else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert told(db, "SELECT * FROM zt_stats(?)", model) == expected
+
+
+def test_a_process_that_forks_within_a_statement(db, model, tmp_path):
+    """A thread may have SQLite's lock on memory then, which no thread of the child would give back."""
+    for i in range(100):
+        os.symlink(model, tmp_path / f"{i}.zt")
+    value(db, "SELECT zt_threads(4)")
+    stuck, statement = [], db.execute("SELECT * FROM zt_stats(?)", (str(tmp_path),))
+    for forked in range(150):
+        assert statement.fetchone()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(10)
+            sqlite3.connect(":memory:").close()
+            os._exit(0)
+        stuck += [forked] * (os.waitpid(child, 0)[1] != 0)
+        if stuck:
+            break
+    assert stuck == []
