@@ -248,7 +248,7 @@ asan-sql: $(FAULTS_NEED)
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS) $(CURDIR)/build/faults.so" \
 	  $(PYTHON) -m pytest -q tests/faults
 
-nightly:                            ## run all checks, which takes hours; FROM=step goes on there, STEP=step runs that one
+nightly:                            ## run all checks, two at once, which takes hours; FROM=step goes on there, STEP=step runs that one
 	@FROM='$(FROM)' STEP='$(STEP)' bash tests/nightly.sh
 
 valgrind: all                       ## run the main paths of the SQL suite under valgrind, with leaks and bad reads as errors
