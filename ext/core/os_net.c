@@ -7,14 +7,13 @@
 #if ZT_REMOTE
 #include <arpa/inet.h>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 #include "core/os_net.h"
+#include "core/os_posix.h"
 
 void *zt_net_library(const char *const *names){
   void *found = NULL;
@@ -66,9 +65,9 @@ size_t zt_net_literal(const char *host, size_t n, uint8_t out[16]){
 
 int zt_net_socket(int family, int type, int protocol){
 #ifdef SOCK_CLOEXEC
-  return socket(family, type|SOCK_CLOEXEC, protocol);
+  return zt_os_above_standard(socket(family, type|SOCK_CLOEXEC, protocol));
 #else
-  const int fd = socket(family, type, protocol);
+  const int fd = zt_os_above_standard(socket(family, type, protocol));
   if( fd>=0 ) (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
   return fd;
 #endif

@@ -15,8 +15,6 @@
 #ifndef _WIN32
 #include <dirent.h>
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -27,8 +25,8 @@
 # include <sys/syscall.h>
 #endif
 #include <time.h>
-#include <unistd.h>
 #include "core/host.h"
+#include "core/os_posix.h"
 
 #define OS_TICK (ZT_SECOND/100)    /* Longest tick of a kernel's clock for file times */
 #define OS_READ_MAX ((size_t)INT_MAX/2)   /* Bytes in one call */
@@ -36,10 +34,6 @@
 #define OS_LARGE_PAGE ((uintptr_t)2<<20)
 #define OS_HOST 255                      /* Most bytes of a host's name */
 #define OS_HOME_ENTRY ((size_t)16<<10)   /* Most bytes of a user's entry */
-
-/* Repeats a call that a signal interrupted: a host may have handlers without SA_RESTART. errno is 0
-** unless the call failed and set it. */
-#define OS_UNINTERRUPTED(failed) do errno = 0; while( (failed) && errno==EINTR )
 
 #ifdef __APPLE__
 # define OS_MTIME st_mtimespec
@@ -87,7 +81,7 @@ int zt_os_stat(const char *path, zt_stat *out){
   struct stat s;
   int rc;
   *out = (zt_stat){ 0 };
-  OS_UNINTERRUPTED( (rc = stat(path, &s))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = stat(path, &s))!=0 );
   if( rc ) return errno;
   os_from_stat(&s, out);
   return 0;
@@ -106,7 +100,7 @@ int zt_os_stat(const char *path, zt_stat *out){
 int64_t zt_os_birth(const char *path){
   struct statx s;
   long rc;
-  OS_UNINTERRUPTED( (rc = OS_STATX(AT_FDCWD, path, AT_STATX_SYNC_AS_STAT, STATX_BTIME, &s))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = OS_STATX(AT_FDCWD, path, AT_STATX_SYNC_AS_STAT, STATX_BTIME, &s))!=0 );
   if( rc || !(s.stx_mask & STATX_BTIME) ) return 0;
   return os_nanoseconds((struct timespec){ .tv_sec = s.stx_btime.tv_sec,
                                            .tv_nsec = (long)s.stx_btime.tv_nsec });
@@ -115,7 +109,7 @@ int64_t zt_os_birth(const char *path){
 int64_t zt_os_birth(const char *path){
   struct stat s;
   int rc;
-  OS_UNINTERRUPTED( (rc = stat(path, &s))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = stat(path, &s))!=0 );
   return rc ? 0 : os_nanoseconds(s.st_birthtimespec);
 }
 #else
@@ -128,13 +122,13 @@ int64_t zt_os_birth(const char *path){
 int zt_os_exists(const char *path){
   struct stat s;
   int rc;
-  OS_UNINTERRUPTED( (rc = lstat(path, &s))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = lstat(path, &s))!=0 );
   return rc ? errno : 0;
 }
 
 char *zt_os_resolve(const char *path, int *error_number){
   char *found, *out;
-  OS_UNINTERRUPTED( (found = realpath(path, NULL))==NULL );
+  ZT_OS_UNINTERRUPTED( (found = realpath(path, NULL))==NULL );
   *error_number = found ? 0 : errno;
   if( !found ) return NULL;
   out = sqlite3_mprintf("%s", found);
@@ -145,7 +139,8 @@ char *zt_os_resolve(const char *path, int *error_number){
 zt_file zt_os_open_any(const char *path, int *error_number){
   int fd;
   /* A FIFO would wait for a writer without O_NONBLOCK */
-  OS_UNINTERRUPTED( (fd = open(path, O_RDONLY|O_CLOEXEC|O_NONBLOCK|O_NOCTTY))<0 );
+  ZT_OS_UNINTERRUPTED( (fd = open(path, O_RDONLY|O_CLOEXEC|O_NONBLOCK|O_NOCTTY))<0 );
+  fd = zt_os_above_standard(fd);
   *error_number = fd<0 ? errno : 0;
   return fd;
 }
@@ -158,7 +153,7 @@ int zt_os_fstat(zt_file file, zt_stat *out){
   struct stat s;
   int rc;
   *out = (zt_stat){ 0 };
-  OS_UNINTERRUPTED( (rc = fstat((int)file, &s))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = fstat((int)file, &s))!=0 );
   if( rc ) return errno;
   os_from_stat(&s, out);
   return 0;
@@ -167,7 +162,7 @@ int zt_os_fstat(zt_file file, zt_stat *out){
 int64_t zt_os_read_once(zt_file file, uint64_t offset, void *buffer, size_t n, int *error_number){
   ssize_t n_read;
   if( n>OS_READ_MAX ) n = OS_READ_MAX;
-  OS_UNINTERRUPTED( (n_read = pread((int)file, buffer, n, (off_t)offset))<0 );
+  ZT_OS_UNINTERRUPTED( (n_read = pread((int)file, buffer, n, (off_t)offset))<0 );
   if( n_read<0 ) *error_number = errno;
   return n_read;
 }
@@ -209,7 +204,7 @@ void zt_os_unmap(void *p, size_t n){
 
 zt_directory *zt_os_opendir(const char *path, int *error_number){
   DIR *d;
-  OS_UNINTERRUPTED( (d = opendir(path))==NULL );
+  ZT_OS_UNINTERRUPTED( (d = opendir(path))==NULL );
   *error_number = d ? 0 : errno;
   return (zt_directory*)d;
 }
@@ -217,7 +212,7 @@ zt_directory *zt_os_opendir(const char *path, int *error_number){
 const char *zt_os_readdir(zt_directory *d, zt_kind *kind, int *error_number){
   struct dirent *entry;
   do{
-    OS_UNINTERRUPTED( (entry = readdir((DIR*)d))==NULL );
+    ZT_OS_UNINTERRUPTED( (entry = readdir((DIR*)d))==NULL );
   }while( entry && (strcmp(entry->d_name, ".")==0 || strcmp(entry->d_name, "..")==0) );
   *error_number = entry ? 0 : errno;
   if( !entry ) return NULL;

@@ -10,8 +10,6 @@
 #include "core/os_write.h"
 
 #ifndef _WIN32
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -21,8 +19,8 @@
 # include <sys/syscall.h>
 #endif
 #include <time.h>
-#include <unistd.h>
 #include "core/host.h"
+#include "core/os_posix.h"
 
 /* Permission bits: of files that get another file's, of new ones before the umask, and all of them
 ** but those that give rights to whoever runs a file */
@@ -35,9 +33,6 @@
 #define OS_WRITE_PAUSE 10000000   /* and nanoseconds between two of them */
 #define OS_WRITE_NOREPLACE 1u     /* RENAME_NOREPLACE and RENAME_EXCHANGE of Linux */
 #define OS_WRITE_EXCHANGE 2u
-
-/* Repeats a call that a signal interrupted. errno is 0 unless the call failed and set it. */
-#define OS_WRITE_UNINTERRUPTED(failed) do errno = 0; while( (failed) && errno==EINTR )
 
 /* --- Making files --- */
 
@@ -69,7 +64,7 @@ static int os_write_create_unnamed(const char *path, bool private){
   char *directory = os_write_directory(path);
   int fd;
   if( !directory ) return -1;
-  OS_WRITE_UNINTERRUPTED( (fd = open(directory, O_TMPFILE|O_RDWR|O_CLOEXEC, mode))<0 );
+  ZT_OS_UNINTERRUPTED( (fd = open(directory, O_TMPFILE|O_RDWR|O_CLOEXEC, mode))<0 );
   sqlite3_free(directory);
   if( fd<0 || os_write_may_stay_unnamed(fd, private) ) return fd;
   close(fd);
@@ -85,14 +80,14 @@ static int os_write_create_unnamed(const char *path, bool private){
 static int os_write_take_rights(int fd, const struct stat *like){
   struct stat own;
   int rc;
-  OS_WRITE_UNINTERRUPTED( (rc = fstat(fd, &own))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = fstat(fd, &own))!=0 );
   if( rc ) return errno;
   if( own.st_uid!=like->st_uid || own.st_gid!=like->st_gid ){
-    OS_WRITE_UNINTERRUPTED( (rc = fchown(fd, like->st_uid, like->st_gid))!=0 );
-    if( rc ) OS_WRITE_UNINTERRUPTED( (rc = fchown(fd, (uid_t)-1, like->st_gid))!=0 );
+    ZT_OS_UNINTERRUPTED( (rc = fchown(fd, like->st_uid, like->st_gid))!=0 );
+    if( rc ) ZT_OS_UNINTERRUPTED( (rc = fchown(fd, (uid_t)-1, like->st_gid))!=0 );
   }
   if( ((own.st_mode ^ like->st_mode) & OS_WRITE_BITS)==0 ) return 0;
-  OS_WRITE_UNINTERRUPTED( (rc = fchmod(fd, like->st_mode & OS_WRITE_BITS))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = fchmod(fd, like->st_mode & OS_WRITE_BITS))!=0 );
   return rc ? errno : 0;
 }
 
@@ -100,19 +95,20 @@ int zt_os_create(const char *path, const char *like, bool *unnamed, zt_file *out
   const int flags = O_CREAT|O_EXCL|O_RDWR|O_CLOEXEC;
   struct stat s;
   int fd, rc = 0;
-  if( like ) OS_WRITE_UNINTERRUPTED( (rc = stat(like, &s))!=0 );
+  if( like ) ZT_OS_UNINTERRUPTED( (rc = stat(like, &s))!=0 );
   if( rc && !zt_os_absent(errno) ) return errno;
   if( rc ) like = NULL;
   fd = os_write_create_unnamed(path, like!=NULL);
   *unnamed = fd>=0;
   if( fd<0 ){
     const mode_t mode = like ? OS_WRITE_PRIVATE : OS_WRITE_MODE;
-    OS_WRITE_UNINTERRUPTED( (fd = open(path, flags, mode))<0 );
+    ZT_OS_UNINTERRUPTED( (fd = open(path, flags, mode))<0 );
     if( fd<0 ) return errno;
   }
-  rc = like ? os_write_take_rights(fd, &s) : 0;
+  fd = zt_os_above_standard(fd);
+  rc = fd<0 ? errno : like ? os_write_take_rights(fd, &s) : 0;
   if( rc ){
-    close(fd);
+    zt_os_close(fd);
     if( !*unnamed ) unlink(path);
     return rc;
   }
@@ -124,7 +120,7 @@ int zt_os_may_create(const char *path){
   char *directory = os_write_directory(path);
   int rc;
   if( !directory ) return ENOMEM;
-  OS_WRITE_UNINTERRUPTED( (rc = faccessat(AT_FDCWD, directory, W_OK|X_OK, AT_EACCESS))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = faccessat(AT_FDCWD, directory, W_OK|X_OK, AT_EACCESS))!=0 );
   rc = rc ? errno : 0;
   sqlite3_free(directory);
   return rc;
@@ -138,7 +134,7 @@ uint64_t zt_os_size_limit(void){
 
 int zt_os_duplicate(zt_file file, zt_file *out){
   int fd;
-  OS_WRITE_UNINTERRUPTED( (fd = fcntl((int)file, F_DUPFD_CLOEXEC, 0))<0 );
+  ZT_OS_UNINTERRUPTED( (fd = fcntl((int)file, F_DUPFD_CLOEXEC, STDERR_FILENO+1))<0 );
   if( fd<0 ) return errno;
   *out = fd;
   return 0;
@@ -151,7 +147,7 @@ int zt_os_write(zt_file file, uint64_t offset, const void *p, size_t n){
   while( n>0 ){
     const size_t some = n<OS_WRITE_MAX ? n : OS_WRITE_MAX;
     ssize_t n_written;
-    OS_WRITE_UNINTERRUPTED( (n_written = pwrite((int)file, at, some, (off_t)offset))<0 );
+    ZT_OS_UNINTERRUPTED( (n_written = pwrite((int)file, at, some, (off_t)offset))<0 );
     if( n_written<0 ) return errno;
     if( n_written==0 ) return EIO;
     at += n_written;
@@ -163,7 +159,7 @@ int zt_os_write(zt_file file, uint64_t offset, const void *p, size_t n){
 
 int zt_os_truncate(zt_file file, uint64_t size){
   int rc;
-  OS_WRITE_UNINTERRUPTED( (rc = ftruncate((int)file, (off_t)size))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = ftruncate((int)file, (off_t)size))!=0 );
   return rc ? errno : 0;
 }
 
@@ -172,11 +168,11 @@ int zt_os_sync(zt_file file){
 #ifdef F_FULLFSYNC
   /* fsync() leaves bytes in the disk's own memory there. A file system on a network has no other
   ** way. */
-  OS_WRITE_UNINTERRUPTED( (rc = fcntl((int)file, F_FULLFSYNC))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = fcntl((int)file, F_FULLFSYNC))!=0 );
   if( rc==0 ) return 0;
   if( errno!=ENOTSUP && errno!=EINVAL && errno!=ENOTTY ) return errno;
 #endif
-  OS_WRITE_UNINTERRUPTED( (rc = fsync((int)file))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = fsync((int)file))!=0 );
   return rc ? errno : 0;
 }
 
@@ -195,7 +191,7 @@ static int os_write_open_directory(const char *path, int *fd){
   int n;
   *fd = -1;
   if( !directory ) return ENOMEM;
-  OS_WRITE_UNINTERRUPTED( (*fd = open(directory, O_RDONLY|O_DIRECTORY|O_CLOEXEC))<0 );
+  ZT_OS_UNINTERRUPTED( (*fd = open(directory, O_RDONLY|O_DIRECTORY|O_CLOEXEC))<0 );
   n = *fd<0 ? errno : 0;
   sqlite3_free(directory);
   return n;
@@ -206,7 +202,7 @@ zt_file zt_os_hold_directory(const char *path){
   int fd, rc = -1;
   if( os_write_open_directory(path, &fd) ) return -1;
   for(int i=0; i<OS_WRITE_TRIES; i++){
-    OS_WRITE_UNINTERRUPTED( (rc = flock(fd, LOCK_EX|LOCK_NB))!=0 );
+    ZT_OS_UNINTERRUPTED( (rc = flock(fd, LOCK_EX|LOCK_NB))!=0 );
     if( rc==0 || errno!=EWOULDBLOCK ) break;
     nanosleep(&between, NULL);
   }
@@ -229,7 +225,7 @@ int zt_os_name(zt_file file, const char *path){
   char from[OS_WRITE_FD_PATH];
   int rc;
   os_write_fd_path((int)file, from);
-  OS_WRITE_UNINTERRUPTED( (rc = linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW))!=0 );
   return rc ? errno : 0;
 }
 
@@ -248,11 +244,11 @@ int zt_os_name(zt_file file, const char *path){
 static int os_write_rename_as(const char *from, const char *to, unsigned flags){
 #ifdef OS_WRITE_RENAMEAT2
   long rc;
-  OS_WRITE_UNINTERRUPTED( (rc = OS_WRITE_RENAMEAT2(AT_FDCWD, from, AT_FDCWD, to, flags))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = OS_WRITE_RENAMEAT2(AT_FDCWD, from, AT_FDCWD, to, flags))!=0 );
 #elif defined(RENAME_SWAP) && defined(RENAME_EXCL)
   int rc;
   const unsigned own = flags==OS_WRITE_EXCHANGE ? RENAME_SWAP : RENAME_EXCL;
-  OS_WRITE_UNINTERRUPTED( (rc = renamex_np(from, to, own))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = renamex_np(from, to, own))!=0 );
 #else
   const int rc = -1;
   (void)from;
@@ -278,19 +274,19 @@ int zt_os_exchange(const char *path, const char *other){
 
 int zt_os_link(const char *path, const char *second){
   int rc;
-  OS_WRITE_UNINTERRUPTED( (rc = link(path, second))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = link(path, second))!=0 );
   return rc ? errno : 0;
 }
 
 int zt_os_rename(const char *from, const char *to){
   int rc;
-  OS_WRITE_UNINTERRUPTED( (rc = rename(from, to))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = rename(from, to))!=0 );
   return rc ? errno : 0;
 }
 
 int zt_os_remove(const char *path){
   int rc;
-  OS_WRITE_UNINTERRUPTED( (rc = unlink(path))!=0 );
+  ZT_OS_UNINTERRUPTED( (rc = unlink(path))!=0 );
   return rc ? errno : 0;
 }
 
