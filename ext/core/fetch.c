@@ -309,10 +309,11 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
       return fetch_redirect(f, err);
     default: break;
   }
-  if( f->scheme && f->scheme->move && f->regions<FETCH_REGIONS && f->scheme->move(f) ){
+  if( f->scheme && f->scheme->move && f->regions<FETCH_REGIONS && f->scheme->move(f, err) ){
     f->regions++;
     return FETCH_AGAIN;
   }
+  if( err->rc ) return FETCH_FAILED;
   if( fetch_forget_led(f) ) return FETCH_AGAIN;
   if( f->kind==ZT_FETCH_S3 && a->location ) return fetch_redirect(f, err);
   fetch_fail_status(f, err);

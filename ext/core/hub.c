@@ -105,7 +105,7 @@ static char *hub_revision_key(const zt_hub_place *place){
 /* Appends the commit of a revision, if it is known, or the revision. */
 static void hub_put_revision(sqlite3_str *out, zt_remote *r, const zt_hub_place *place){
   char *key = hub_revision_key(place);
-  char *commit = key ? zt_remote_learned(r, "commit", key, true) : NULL;
+  char *commit = key ? zt_remote_learned(r, "commit", key, true, NULL) : NULL;
   if( commit ) sqlite3_str_appendall(out, commit);
   else sqlite3_str_append(out, place->revision.z, (int)place->revision.n);
   sqlite3_free(commit);
@@ -340,7 +340,7 @@ static void hub_suggest_slash(const zt_fetch *f, zt_error *err){
 static int hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name,
                        zt_http_answer *said, zt_error *err){
   char *key = hub_revision_key(place);
-  char *known = key ? zt_remote_learned(r, "commit", key, true) : NULL;
+  char *known = key ? zt_remote_learned(r, "commit", key, true, NULL) : NULL;
   char *api = NULL, *url = NULL, commit[HUB_COMMIT+1];
   zt_fetch f = { .remote = r, .kind = ZT_FETCH_HUB, .scheme = &zt_hub_scheme, .name = name,
                  .what = "open", .most = HUB_REVISION, .accept = hub_accept_commit,
