@@ -129,19 +129,25 @@ char *zt_hub_url(zt_remote *r, const zt_hub_place *place){
 static char *hub_token(zt_error *err){
   const char *token = getenv("HF_TOKEN"), *path = getenv("HF_TOKEN_PATH");
   const char *home = getenv("HF_HOME");
-  zt_error unused = ZT_ERROR_NONE;
-  char *of_user = NULL, *named = NULL, *text = NULL;
-  if( token && *token ) return sqlite3_mprintf("%s", token);
+  zt_error homeless = ZT_ERROR_NONE;
+  char *of_user = NULL, *named, *text = NULL;
+  if( token && *token ){
+    text = sqlite3_mprintf("%s", token);
+    if( !text ) zt_fail_nomem(err);
+    return text;
+  }
   if( path && *path ) named = sqlite3_mprintf("%s", path);
   else if( home && *home ) named = sqlite3_mprintf("%s/token", home);
-  else if( (of_user = zt_os_home(&unused))!=NULL ){
-    named = sqlite3_mprintf("%s/.cache/huggingface/token", of_user);
+  else{
+    of_user = zt_os_home(&homeless);
+    named = of_user ? sqlite3_mprintf("%s/.cache/huggingface/token", of_user) : NULL;
   }
   if( named ) text = zt_s3_read_file(named, err);
+  else if( homeless.rc!=SQLITE_ERROR ) zt_fail_nomem(err);
   if( text ) text[strcspn(text, " \t\r\n")] = 0;
   sqlite3_free(named);
   sqlite3_free(of_user);
-  zt_error_clear(&unused);
+  zt_error_clear(&homeless);
   return text;
 }
 

@@ -133,14 +133,20 @@ print(json.dumps([failed, made, sqlite.sqlite3_memory_used()]))
 MORE = [
     "SELECT path, object FROM zt_objects('WEB/moved.zt')",
     "SELECT path FROM zt_files('hf://org/model/*.safetensors') WHERE path='hf://org/model/n.safetensors'",
+    "SELECT object AS HF_HOME FROM zt_objects('hf://org/model/n.safetensors')",
     "SELECT path, objects FROM zt_files('s3://models/') WHERE path='s3://models/02.safetensors'",
     """SELECT zt_remote('{"allow":["WEB/a","hf://org/"]}')""",
 ]
 
 
 @pytest.mark.parametrize("statement", STATEMENTS + MORE)
-def test_every_allocation_fails(files, web, bucket_server, monkeypatch, statement):
-    monkeypatch.setenv("HF_TOKEN", TOKEN)
-    bucket_server.bucket.region = "eu-west-1"
+def test_every_allocation_fails(files, web, bucket_server, hub_server, monkeypatch, tmp_path, statement):
+    hub_server.face.repository("org/model").private = True
+    if "HF_HOME" in statement:
+        (tmp_path / "token").write_text(TOKEN)
+        monkeypatch.setenv("HF_HOME", str(tmp_path))
+    else:
+        monkeypatch.setenv("HF_TOKEN", TOKEN)
+    bucket_server.bucket.region, bucket_server.bucket.page = "eu-west-1", 4
     failed, made, used = swept(EACH, statement.replace("WEB", web.origin))
     assert failed > made // 3 and used == 0
