@@ -297,7 +297,7 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
       if( f->if_none_match ) return FETCH_DONE;
       break;
     case 416:
-      if( a->total==0 && (f->first==0 || f->suffix) ) return FETCH_DONE;
+      if( a->total==0 && f->first==0 ) return FETCH_DONE;   /* That of the last bytes is 0, too */
       zt_fail_remote(err, "transient", f->if_match ? "the file changed while it was read"
                      : "the server has other bytes than those asked for (416)");
       return FETCH_FAILED;
