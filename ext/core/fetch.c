@@ -297,7 +297,7 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
       if( f->if_none_match ) return FETCH_DONE;
       break;
     case 416:
-      if( a->total==0 && (f->first==0 || f->suffix) ) return FETCH_DONE;
+      if( a->total==0 && f->first==0 ) return FETCH_DONE;   /* That of the last bytes is 0, too */
       zt_fail_remote(err, "transient", f->if_match ? "the file changed while it was read"
                      : "the server has other bytes than those asked for (416)");
       return FETCH_FAILED;
@@ -309,10 +309,11 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
       return fetch_redirect(f, err);
     default: break;
   }
-  if( f->scheme && f->scheme->move && f->regions<FETCH_REGIONS && f->scheme->move(f) ){
+  if( f->scheme && f->scheme->move && f->regions<FETCH_REGIONS && f->scheme->move(f, err) ){
     f->regions++;
     return FETCH_AGAIN;
   }
+  if( err->rc ) return FETCH_FAILED;
   if( fetch_forget_led(f) ) return FETCH_AGAIN;
   if( f->kind==ZT_FETCH_S3 && a->location ) return fetch_redirect(f, err);
   fetch_fail_status(f, err);

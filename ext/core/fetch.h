@@ -24,7 +24,7 @@ typedef struct zt_fetch_scheme {
   /* Adds credentials to a try at this URL. NULL: there are none. */
   int (*authorize)(zt_fetch *f, const struct zt_url *url, zt_error *err);
   /* Learns from an answer that it is elsewhere. False if it says nothing new. NULL: never. */
-  bool (*move)(zt_fetch *f);
+  bool (*move)(zt_fetch *f, zt_error *err);
   /* Learns from an answer of its own. NULL: nothing. */
   void (*learn)(zt_fetch *f);
   const char *anonymous;     /* For messages: why a try had no credentials, and whence they come */

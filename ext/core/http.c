@@ -379,7 +379,7 @@ static void http_stop(zt_http *h, http_transfer *t){
     if( h->nEasy<HTTP_EASY ) h->easy[h->nEasy++] = t->easy;
     else http_curl.easy_cleanup(t->easy);
   }
-  http_curl.slist_free_all(t->headers);
+  if( t->headers ) http_curl.slist_free_all(t->headers);   /* None without a library */
   t->easy = NULL;
   t->headers = NULL;
 }

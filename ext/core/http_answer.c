@@ -320,7 +320,7 @@ bool zt_http_body_add(zt_http_body *b, zt_http_request *r, const uint8_t *p, siz
 static zt_text answer_code(const zt_http_answer *a){
   static const char open[] = "<Code>";
   const char *z = (const char*)a->body;
-  for(size_t i=0; a->n-i>=sizeof(open)-1 && i<a->n; i++){
+  for(size_t i=0; a->n-i>=sizeof(open)-1; i++){
     size_t n = 0;
     if( memcmp(z+i, open, sizeof(open)-1)!=0 ) continue;
     i += sizeof(open)-1;

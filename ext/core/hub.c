@@ -105,7 +105,7 @@ static char *hub_revision_key(const zt_hub_place *place){
 /* Appends the commit of a revision, if it is known, or the revision. */
 static void hub_put_revision(sqlite3_str *out, zt_remote *r, const zt_hub_place *place){
   char *key = hub_revision_key(place);
-  char *commit = key ? zt_remote_learned(r, "commit", key, true) : NULL;
+  char *commit = key ? zt_remote_learned(r, "commit", key, true, NULL) : NULL;
   if( commit ) sqlite3_str_appendall(out, commit);
   else sqlite3_str_append(out, place->revision.z, (int)place->revision.n);
   sqlite3_free(commit);
@@ -129,19 +129,25 @@ char *zt_hub_url(zt_remote *r, const zt_hub_place *place){
 static char *hub_token(zt_error *err){
   const char *token = getenv("HF_TOKEN"), *path = getenv("HF_TOKEN_PATH");
   const char *home = getenv("HF_HOME");
-  zt_error unused = ZT_ERROR_NONE;
-  char *of_user = NULL, *named = NULL, *text = NULL;
-  if( token && *token ) return sqlite3_mprintf("%s", token);
+  zt_error homeless = ZT_ERROR_NONE;
+  char *of_user = NULL, *named, *text = NULL;
+  if( token && *token ){
+    text = sqlite3_mprintf("%s", token);
+    if( !text ) zt_fail_nomem(err);
+    return text;
+  }
   if( path && *path ) named = sqlite3_mprintf("%s", path);
   else if( home && *home ) named = sqlite3_mprintf("%s/token", home);
-  else if( (of_user = zt_os_home(&unused))!=NULL ){
-    named = sqlite3_mprintf("%s/.cache/huggingface/token", of_user);
+  else{
+    of_user = zt_os_home(&homeless);
+    named = of_user ? sqlite3_mprintf("%s/.cache/huggingface/token", of_user) : NULL;
   }
   if( named ) text = zt_s3_read_file(named, err);
+  else if( homeless.rc!=SQLITE_ERROR ) zt_fail_nomem(err);
   if( text ) text[strcspn(text, " \t\r\n")] = 0;
   sqlite3_free(named);
   sqlite3_free(of_user);
-  zt_error_clear(&unused);
+  zt_error_clear(&homeless);
   return text;
 }
 
@@ -340,7 +346,7 @@ static void hub_suggest_slash(const zt_fetch *f, zt_error *err){
 static int hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name,
                        zt_http_answer *said, zt_error *err){
   char *key = hub_revision_key(place);
-  char *known = key ? zt_remote_learned(r, "commit", key, true) : NULL;
+  char *known = key ? zt_remote_learned(r, "commit", key, true, NULL) : NULL;
   char *api = NULL, *url = NULL, commit[HUB_COMMIT+1];
   zt_fetch f = { .remote = r, .kind = ZT_FETCH_HUB, .scheme = &zt_hub_scheme, .name = name,
                  .what = "open", .most = HUB_REVISION, .accept = hub_accept_commit,

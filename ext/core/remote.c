@@ -236,31 +236,30 @@ bool zt_remote_state_is_strong(const zt_remote_state *state){
   return state->nEtag>0 && strncmp(state->etag, "W/", 2)!=0;
 }
 
-/* Hashes a text so that no stranger can choose another one with the same hash. If memory is short,
-** the hash is the moment's: nothing is found by it. */
-static void remote_hash(const char *z, uint64_t out[2]){
+/* Hashes a text so that no stranger can choose another one with the same hash. False if memory is
+** short. */
+static bool remote_hash(const char *z, uint64_t out[2]){
   uint8_t hash[ZT_SHA256_BYTES];
   zt_sha256 *s = zt_sha256_new();
-  out[0] = 0;
-  out[1] = (uint64_t)zt_os_elapsed();
-  if( !s ) return;
+  if( !s ) return false;
   zt_sha256_update(s, (zt_span){ (const uint8_t*)z, strlen(z) });
   zt_sha256_finish(s, hash);
   zt_sha256_free(s);
   out[0] = zt_be64(hash);
   out[1] = zt_be64(hash+8);
+  return true;
 }
 
-void zt_remote_identity(const char *path, const zt_remote_state *state, zt_identity *out){
+bool zt_remote_identity(const char *path, const zt_remote_state *state, zt_identity *out){
   uint64_t of_path[2], of_etag[2];
-  remote_hash(path, of_path);
-  remote_hash(state->etag, of_etag);
+  if( !remote_hash(path, of_path) || !remote_hash(state->etag, of_etag) ) return false;
   *out = (zt_identity){
     .device = of_path[0], .inode = of_path[1], .size = state->size,
     .mtime = state->modified>INT64_MAX/REMOTE_SECOND || state->modified<0
              ? INT64_MIN : state->modified*REMOTE_SECOND,
     .tag = of_etag[0] | 1
   };
+  return true;
 }
 
 bool zt_remote_is_fresh(zt_remote *r, int64_t seen){
@@ -304,12 +303,13 @@ static remote_entry *remote_get(zt_remote *r, char *key){
   return e;
 }
 
-zt_remote_state *zt_remote_seen(zt_remote *r, const char *path){
+zt_remote_state *zt_remote_seen(zt_remote *r, const char *path, bool *nomem){
   remote_entry *e;
   zt_remote_state *out;
   zt_monitor_enter(r->monitor);
   e = remote_find(r, path);
   out = e && e->state ? zt_remote_state_copy(e->state) : NULL;
+  if( e && e->state && !out ) *nomem = true;
   zt_monitor_leave(r->monitor);
   return out;
 }
@@ -376,7 +376,7 @@ static char *remote_key(const char *kind, const char *name){
   return sqlite3_mprintf("%s\n%s", kind, name);
 }
 
-void zt_remote_learn(zt_remote *r, const char *kind, const char *name, const char *value){
+bool zt_remote_learn(zt_remote *r, const char *kind, const char *name, const char *value){
   char *text = sqlite3_mprintf("%s", value);
   remote_entry *e;
   zt_monitor_enter(r->monitor);
@@ -391,20 +391,23 @@ void zt_remote_learn(zt_remote *r, const char *kind, const char *name, const cha
     sqlite3_free(text);
   }
   zt_monitor_leave(r->monitor);
+  return e!=NULL;
 }
 
-char *zt_remote_learned(zt_remote *r, const char *kind, const char *name, bool still){
+char *zt_remote_learned(zt_remote *r, const char *kind, const char *name, bool still, bool *nomem){
   char *key = remote_key(kind, name), *out = NULL;
+  bool missed = key==NULL;
   const remote_entry *e;
-  if( !key ) return NULL;
   zt_monitor_enter(r->monitor);
-  e = remote_find(r, key);
+  e = key ? remote_find(r, key) : NULL;
   if( e && e->text && (!still || (r->cursors>0 && e->period==r->period)
                        || zt_os_elapsed()-e->seen<(int64_t)r->settings.ttl*REMOTE_SECOND) ){
     out = sqlite3_mprintf("%s", e->text);
+    missed = out==NULL;
   }
   zt_monitor_leave(r->monitor);
   sqlite3_free(key);
+  if( missed && nomem ) *nomem = true;
   return out;
 }
 #else

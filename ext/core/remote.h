@@ -76,11 +76,12 @@ zt_remote_state *zt_remote_state_copy(const zt_remote_state *state);
 bool zt_remote_state_is_strong(const zt_remote_state *state);
 
 /* Fills the identity of a remote file in this state: device and inode stand for the path, tag for
-** the ETag; mtime is INT64_MIN if it is not known. */
-void zt_remote_identity(const char *path, const zt_remote_state *state, zt_identity *out);
+** the ETag; mtime is INT64_MIN if it is not known. False if memory is short. */
+bool zt_remote_identity(const char *path, const zt_remote_state *state, zt_identity *out);
 
-/* Returns a copy of what was last seen of a file, whose age is in `seen`. NULL: nothing. */
-zt_remote_state *zt_remote_seen(zt_remote *r, const char *path);
+/* Returns a copy of what was last seen of a file, whose age is in `seen`. NULL: nothing, or memory
+** is short (*nomem, which is not set otherwise). */
+zt_remote_state *zt_remote_seen(zt_remote *r, const char *path, bool *nomem);
 
 /* Remembers a state; forgets it: the file is asked again. */
 void zt_remote_forget(zt_remote *r, const char *path);
@@ -102,10 +103,11 @@ void zt_remote_count_retry(zt_remote *r);
 const zt_interrupt *zt_remote_interrupt(const zt_remote *r);
 
 /* A small text that was learned, such as a bucket's region or a revision's commit: kind and name
-** say of what. Found is a copy from sqlite3_malloc64(); NULL: nothing was learned, or with `still`
-** not within ttl and not in this statement. */
-void zt_remote_learn(zt_remote *r, const char *kind, const char *name, const char *value);
-char *zt_remote_learned(zt_remote *r, const char *kind, const char *name, bool still);
+** say of what. Learning returns false if memory is short. Found is a copy from sqlite3_malloc64();
+** NULL: nothing was learned, or with `still` not within ttl and not in this statement, or memory is
+** short, which sets *nomem, unless that is NULL. */
+bool zt_remote_learn(zt_remote *r, const char *kind, const char *name, const char *value);
+char *zt_remote_learned(zt_remote *r, const char *kind, const char *name, bool still, bool *nomem);
 
 /* Bytes that are read ahead of those who ask. Returns whether n more may be. */
 bool zt_remote_take_ahead(zt_remote *r, uint64_t n);

@@ -159,7 +159,7 @@ static bool remote_file_is_same(zt_remote_file *f, const zt_fetch *fetch){
 
 /* Keeps where a redirect led. The lock is held. */
 static void remote_file_keep_led(zt_remote_file *f, zt_fetch *fetch){
-  if( !fetch->hop || f->kind==ZT_FETCH_S3 || f->nLed==REMOTE_FILE_LED ) return;
+  if( !fetch->hop || f->nLed==REMOTE_FILE_LED ) return;
   if( f->nLed>0 && strcmp(f->led[f->nLed-1], fetch->hop)==0 ) return;
   f->led[f->nLed++] = fetch->hop;
   fetch->hop = NULL;

@@ -209,7 +209,7 @@ static bool search_far_is_there(remote_search *s, const char *key){
 /* Returns whether a key of S3 is the pattern itself, and thus all that it names. */
 static bool search_far_is_literal(remote_search *s){
   zt_remote *r = s->w->filter->remote;
-  char *known = zt_remote_learned(r, "literal", s->url, true);
+  char *known = zt_remote_learned(r, "literal", s->url, true, NULL);
   const bool literal = known ? *known=='1' : search_far_is_there(s, s->pattern);
   if( !known && !s->w->err->rc ) zt_remote_learn(r, "literal", s->url, literal ? "1" : "0");
   sqlite3_free(known);

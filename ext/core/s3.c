@@ -38,9 +38,10 @@ static bool s3_is_region(const char *z){
 /* Replaces the region by the one that the bucket was found to be in. */
 static int s3_find_region(const zt_fetch *f, zt_s3_config *config, zt_error *err){
   char *bucket = sqlite3_mprintf("%.*s", (int)f->bucket.n, f->bucket.z), *learned;
-  if( !bucket ) return zt_fail_nomem(err);
-  learned = zt_remote_learned(f->remote, "region", bucket, false);
+  bool nomem = bucket==NULL;
+  learned = bucket ? zt_remote_learned(f->remote, "region", bucket, false, &nomem) : NULL;
   sqlite3_free(bucket);
+  if( nomem ) return zt_fail_nomem(err);
   if( learned ){
     sqlite3_free(config->region);
     config->region = learned;
@@ -49,20 +50,19 @@ static int s3_find_region(const zt_fetch *f, zt_s3_config *config, zt_error *err
   return zt_fail_remote(err, "denied", "AWS_REGION is no region");
 }
 
-static bool s3_learn_region(zt_fetch *f){
+static bool s3_learn_region(zt_fetch *f, zt_error *err){
   const char *region = f->http.answer.region;
-  zt_error unused = ZT_ERROR_NONE;
   zt_s3_config config;
-  char *bucket = NULL;
+  char *bucket;
   bool other = false;
-  if( !s3_is_region(region) || zt_s3_config_get(&config, &unused) ) goto end;
-  if( s3_find_region(f, &config, &unused)==SQLITE_OK ) other = strcmp(region, config.region)!=0;
-  if( other ) bucket = sqlite3_mprintf("%.*s", (int)f->bucket.n, f->bucket.z);
-  if( bucket ) zt_remote_learn(f->remote, "region", bucket, region);
+  if( !s3_is_region(region) || zt_s3_config_get(&config, err) ) return false;
+  if( s3_find_region(f, &config, err)==SQLITE_OK && strcmp(region, config.region)!=0 ){
+    bucket = sqlite3_mprintf("%.*s", (int)f->bucket.n, f->bucket.z);
+    other = bucket && zt_remote_learn(f->remote, "region", bucket, region);
+    if( !other ) zt_fail_nomem(err);
+    sqlite3_free(bucket);
+  }
   zt_s3_config_clear(&config);
-end:
-  zt_error_clear(&unused);
-  sqlite3_free(bucket);
   return other;
 }
 

@@ -219,7 +219,8 @@ static bool listing_tag_end(listing *l){
     }else if( *l->p=='<' ){
       break;
     }else if( *l->p=='>' ){
-      return *l->p++=='>' && l->p[-2]=='/';
+      l->p++;
+      return l->p[-2]=='/';
     }
   }
   listing_fail(l, "it ends too early");

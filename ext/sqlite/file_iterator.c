@@ -303,23 +303,25 @@ void zt_file_iterator_open(zt_file_iterator *it){
 }
 
 #if ZT_REMOTE
-/* The state of a remote file: that of its listing, or of its opening, or the one that was seen when
-** opening it failed. NULL: unknown. */
-static void file_ask_remote(zt_file_iterator *it){
+/* Finds the state of a remote file: that of its listing, or of its opening, or the one that was seen
+** when opening it failed. False if memory is short. */
+static bool file_ask_remote(zt_file_iterator *it){
   zt_remote *remote = it->scan->connection->remote;
   zt_file_place *at = &it->at;
   const char *path = at->file->path.z;
   zt_remote_state *seen = NULL;
+  bool nomem = false;
   if( at->file->stat.remote ){
-    zt_remote_identity(path, at->file->stat.remote, &at->stat.id);
-    at->asked = ZT_STAT_KNOWN;
-    return;
+    nomem = !zt_remote_identity(path, at->file->stat.remote, &at->stat.id);
+    if( !nomem ) at->asked = ZT_STAT_KNOWN;
+    return !nomem;
   }
   zt_file_iterator_open(it);
-  if( it->state==ZT_FILE_UNREADABLE ) seen = zt_remote_seen(remote, path);
-  if( seen ) zt_remote_identity(path, seen, &at->stat.id);
-  if( it->state!=ZT_FILE_OPEN ) at->asked = seen ? ZT_STAT_KNOWN : ZT_STAT_FAILED;
+  if( it->state==ZT_FILE_UNREADABLE ) seen = zt_remote_seen(remote, path, &nomem);
+  if( seen ) nomem = !zt_remote_identity(path, seen, &at->stat.id);
+  if( it->state!=ZT_FILE_OPEN && !nomem ) at->asked = seen ? ZT_STAT_KNOWN : ZT_STAT_FAILED;
   sqlite3_free(seen);
+  return !nomem;
 }
 #endif
 
@@ -329,9 +331,9 @@ const zt_stat *zt_file_iterator_stat(zt_file_iterator *it, bool *nomem){
   *nomem = false;
 #if ZT_REMOTE
   if( at->asked==ZT_STAT_UNASKED && file && it->scan->connection->remote
-   && zt_path_is_url(file->path.z) ) file_ask_remote(it);
+   && zt_path_is_url(file->path.z) ) *nomem = !file_ask_remote(it);
 #endif
-  if( at->asked==ZT_STAT_UNASKED && file ){
+  if( at->asked==ZT_STAT_UNASKED && file && !*nomem ){
     if( file->has_stat ) at->stat = file->stat;
     else if( zt_path_is_url(file->path.z) ) at->error_number = file->path.error_number;
     else at->error_number = zt_os_stat(file->path.z, &at->stat);
@@ -342,25 +344,28 @@ const zt_stat *zt_file_iterator_stat(zt_file_iterator *it, bool *nomem){
   return at->asked==ZT_STAT_KNOWN ? &at->stat : NULL;
 }
 
-char *zt_file_iterator_etag(zt_file_iterator *it){
+char *zt_file_iterator_etag(zt_file_iterator *it, bool *nomem){
 #if ZT_REMOTE
   const zt_remote_state *listed = it->at.file ? it->at.file->stat.remote : NULL;
   zt_remote_state *seen = NULL;
   const char *etag = NULL;
   char *out;
-  bool nomem;
-  if( !it->container && !listed ) zt_file_iterator_stat(it, &nomem);
+  *nomem = false;
+  if( !it->container && !listed ) zt_file_iterator_stat(it, nomem);
   if( it->container ) etag = zt_container_etag(it->container);
   else if( listed ) etag = listed->etag;
   else if( it->at.file && it->scan->connection->remote
-        && (seen = zt_remote_seen(it->scan->connection->remote, it->at.file->path.z))!=NULL ){
+        && (seen = zt_remote_seen(it->scan->connection->remote, it->at.file->path.z,
+                                nomem))!=NULL ){
     etag = seen->etag;
   }
   out = etag && *etag ? sqlite3_mprintf("%s", etag) : NULL;
+  if( etag && *etag && !out ) *nomem = true;
   sqlite3_free(seen);
   return out;
 #else
   (void)it;
+  *nomem = false;
   return NULL;
 #endif
 }

@@ -97,6 +97,7 @@ static void remote_change(zt_remote *remote, zt_text json, zt_error *err){
   }
   if( !err->rc ) zt_json_read_finish(&r);
   err->rule = NULL;
+  if( !err->rc && sqlite3_str_errcode(list) ) zt_fail_nomem(err);
   allow = sqlite3_str_finish(list);
   if( narrows && !err->rc ){
     zt_remote_narrow(remote, (zt_text){ allow ? allow : "", allow ? strlen(allow) : 0 }, err);

@@ -49,18 +49,21 @@ static int open_read_remote(zt_connection *c, const char *path, const zt_stat *s
                             bool source, const zt_interrupt *interrupt, zt_opened *out,
                             zt_error *err){
   const zt_remote_state *listed = state ? state->remote : NULL;
-  zt_remote_state *seen = listed ? zt_remote_state_copy(listed) : zt_remote_seen(c->remote, path);
+  bool forgotten = false;   /* It is asked for again */
+  zt_remote_state *seen = listed ? zt_remote_state_copy(listed)
+                        : zt_remote_seen(c->remote, path, &forgotten);
   const bool fresh = seen && zt_remote_is_fresh(c->remote, listed ? zt_os_elapsed() : seen->seen);
   zt_container *known = NULL;
   zt_remote_ask ask = ZT_REMOTE_HEAD;
   zt_identity id;
   if( seen && zt_remote_state_is_strong(seen) ){
-    zt_remote_identity(path, seen, &id);
-    known = zt_cache_find(c->cache, path, &id, scan, NULL);
+    if( zt_remote_identity(path, seen, &id) ) known = zt_cache_find(c->cache, path, &id, scan, NULL);
+    else zt_fail_nomem(err);
   }
   if( known ) ask = listed || fresh ? ZT_REMOTE_NOTHING : ZT_REMOTE_CHANGE;
   if( known && source && seen->whole ) ask = ZT_REMOTE_HEAD;
-  if( zt_source_open_remote(c->remote, path, seen, ask, &out->source, err)==SQLITE_OK ){
+  if( !err->rc
+   && zt_source_open_remote(c->remote, path, seen, ask, &out->source, err)==SQLITE_OK ){
     const zt_identity *opened = zt_source_identity(out->source);
     assert( opened );
     if( known && zt_same_state(opened, &id) ){

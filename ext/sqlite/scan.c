@@ -13,8 +13,11 @@ const zt_stat *zt_scan_stat(zt_scan *scan, sqlite3_context *ctx){
   return stat;
 }
 
-char *zt_scan_etag(zt_scan *scan){
-  return zt_file_iterator_etag(&zt_cursor_of(scan)->files);
+char *zt_scan_etag(zt_scan *scan, sqlite3_context *ctx){
+  bool nomem;
+  char *etag = zt_file_iterator_etag(&zt_cursor_of(scan)->files, &nomem);
+  if( nomem ) sqlite3_result_error_nomem(ctx);
+  return etag;
 }
 
 const zt_object *zt_scan_object(zt_scan *scan){

@@ -56,8 +56,8 @@ void zt_scan_open(zt_scan *scan, sqlite3_context *ctx);
 /* ZT_ROWS_FILES: the file's stat; only the size of a BLOB. NULL: not known. */
 const zt_stat *zt_scan_stat(zt_scan *scan, sqlite3_context *ctx);
 
-/* The entity tag of the current remote file, from sqlite3_malloc64(); NULL: none, or no memory. */
-char *zt_scan_etag(zt_scan *scan);
+/* The entity tag of the current remote file, from sqlite3_malloc64(). NULL: none. */
+char *zt_scan_etag(zt_scan *scan, sqlite3_context *ctx);
 
 /* The current object, decoded. Valid until the scan moves on. */
 const zt_object *zt_scan_object(zt_scan *scan);

@@ -167,7 +167,7 @@ static bool files_table_is_remote(const zt_scan *scan){
 }
 
 static void files_table_etag_column(zt_scan *scan, sqlite3_context *ctx){
-  char *etag = files_table_is_remote(scan) ? zt_scan_etag(scan) : NULL;
+  char *etag = files_table_is_remote(scan) ? zt_scan_etag(scan, ctx) : NULL;
   if( etag ) sqlite3_result_text(ctx, etag, -1, sqlite3_free);
 }
 

@@ -1,5 +1,8 @@
 """What may be reached: the list, addresses, redirects. A server that is not allowed sees no request, and no connection."""
+import hashlib
+import ipaddress
 import json
+import socket
 
 import pytest
 
@@ -106,6 +109,29 @@ def test_an_address_behind_a_proxy_is_an_address(remote, monkeypatch, host):
         assert len(proxy.log) == 1
 
 
+@pytest.mark.parametrize("host", ["xlocalhost", "h", "..."])
+def test_a_name_that_is_not_this_machines(remote, host):
+    assert trouble(remote("*", timeout=2), f"https://{host}:9/m.safetensors")[0] == "transient"
+
+
+def test_a_name_of_the_system_that_resolves_to_an_address_of_this_network(serve, remote, tls):
+    """Only the connection knows the address of such a name."""
+    server = serve(Files({NAME: safetensors()}), tls=tls, address="0.0.0.0")
+    checked = 0
+    for name in (socket.gethostname(), "ip6-localhost", "ip6-loopback"):
+        try:
+            addresses = {info[4][0] for info in socket.getaddrinfo(name, server.port, type=socket.SOCK_STREAM)}
+        except OSError:
+            continue
+        if "localhost" != name and all(ipaddress.ip_address(address).is_private for address in addresses):
+            kind, error = trouble(remote("*", timeout=3), f"https://{name}:{server.port}{NAME}")
+            assert kind == "denied" and error.startswith("its host has an address that is not public")
+            checked += 1
+    assert server.count == 0
+    if not checked:
+        pytest.skip("no such name on this machine")
+
+
 def test_narrowing_only_takes_away(file, serve, remote):
     other = serve(file.face)
     db = remote(file, other)
@@ -120,6 +146,14 @@ def test_narrowing_only_takes_away(file, serve, remote):
     assert not allowed(db, other.origin + NAME) and not allowed(db, file.origin + "/b/m.safetensors")
     db.execute("SELECT zt_remote(?)", (json.dumps({"allow": []}),)).fetchall()
     assert not allowed(db, file.origin + NAME)
+
+
+def test_narrowing_has_an_end(file, remote):
+    db = remote(file)
+    for _ in range(63):
+        db.execute("SELECT zt_remote(?)", (json.dumps({"allow": [file.origin]}),)).fetchall()
+    assert message(db, "SELECT zt_remote(?)", json.dumps({"allow": [file.origin]})) == "ztensor: what may be reached was narrowed 63 times already"
+    assert allowed(db, file.origin + NAME)
 
 
 def test_the_list_is_read_when_the_entry_point_is_called(file, remote, monkeypatch):
@@ -262,6 +296,22 @@ def test_never_from_https_to_http(serve, file, remote, tls, authority, monkeypat
     file.when("/from", redirect(secure.origin + "/there.safetensors"))
     secure.face.put("/there.safetensors", safetensors())
     assert allowed(remote(secure, file), file.origin + "/from.safetensors")
+
+
+@pytest.mark.parametrize("gone", [Answer(404), Answer(302, {"Location": "/nowhere"})], ids=["404", "redirected"])
+def test_where_a_redirect_led_may_be_gone(file, serve, remote, gone):
+    """The source's own URL is then asked for again; not if the place leads on to nothing."""
+    data = safetensors(count=300_000)
+    other = serve(Files({"/one.safetensors": data, "/two.safetensors": data}))
+    file.when("/from", redirect(other.origin + "/one.safetensors"), times=1)
+    file.when("/from", redirect(other.origin + "/two.safetensors"))
+    other.when("/one", gone, after=1)
+    url = file.origin + "/from.safetensors"
+    if gone.status == 404:
+        assert value(remote(file, other), "SELECT zt_hash(?, 'w', 'sha256')", url) == "sha256:" + hashlib.sha256(data[-300_000:]).hexdigest()
+        assert other.paths[-1] == "/two.safetensors"
+    else:
+        assert message(remote(file, other), "SELECT zt_hash(?, 'w', 'sha256')", url).endswith("cannot read: 404")
 
 
 def test_a_redirect_amid_the_values_is_checked_again(file, serve, remote):

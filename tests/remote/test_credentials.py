@@ -84,13 +84,30 @@ def test_unsigned(bare, remote, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     bare.bucket.public = True
     assert not reads(remote(bare.server))
-    monkeypatch.setenv("AWS_NO_SIGN_REQUEST", "YES")
+    for value in ("YES", "true", "1"):
+        monkeypatch.setenv("AWS_NO_SIGN_REQUEST", value)
+        assert reads(remote(bare.server)), value
+    monkeypatch.setenv("AWS_NO_SIGN_REQUEST", "no")
+    assert not reads(remote(bare.server))
+
+
+@pytest.mark.parametrize("environment_has", [{"AWS_ACCESS_KEY_ID": KEY}, {"AWS_SECRET_ACCESS_KEY": SECRET}, {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": SECRET}])
+@pytest.mark.parametrize("profile", ["aws_access_key_id = x", "aws_secret_access_key = x"])
+def test_half_a_key_is_none(bare, remote, monkeypatch, environment, environment_has, profile):
+    bare.bucket.public = True
+    (environment / ".aws").mkdir()
+    (environment / ".aws/credentials").write_text(f"[default]\n{profile}\n")
+    for name, text in environment_has.items():
+        monkeypatch.setenv(name, text)
     assert reads(remote(bare.server))
+    assert "authorization" not in bare.server.log[-1].headers
 
 
 def test_the_requester_pays(bucket_server, remote, monkeypatch):
     bucket_server.bucket.put("m.zt", safetensors())
     bucket_server.bucket.requester_pays = True
+    assert not reads(remote(bucket_server.server))
+    monkeypatch.setenv("AWS_REQUEST_PAYER", "another")
     assert not reads(remote(bucket_server.server))
     monkeypatch.setenv("AWS_REQUEST_PAYER", "requester")
     assert reads(remote(bucket_server.server)) and len(rows(remote(bucket_server.server), "SELECT path FROM zt_files('s3://models/*')")) == 1
@@ -103,6 +120,29 @@ def test_endpoints(bucket_server, serve, remote, monkeypatch):
     monkeypatch.delenv("AWS_ENDPOINT_URL_S3")
     monkeypatch.setenv("AWS_ENDPOINT_URL", bucket_server.origin + "/")
     assert reads(remote(bucket_server.server))
+
+
+@pytest.mark.parametrize("bucket, region, host", [
+    ("models", "cn-north-1", "models.s3.cn-north-1.amazonaws.com.cn"), ("my.models", "us-east-1", "s3.us-east-1.amazonaws.com"),
+    ("my.models", "cn-north-1", "s3.cn-north-1.amazonaws.com.cn")])
+def test_names_of_amazons_hosts(remote, monkeypatch, bucket, region, host):
+    """A bucket with a dot is in the path: no certificate has its name."""
+    monkeypatch.setenv("AWS_REGION", region)
+    with Proxy({}) as proxy:
+        monkeypatch.setenv("https_proxy", proxy.origin)
+        assert rows(remote("*"), "SELECT error_kind FROM zt_files(?)", f"s3://{bucket}/m.zt") == [("transient",)]
+        assert {r.target for r in proxy.log} == {host + ":443"}
+
+
+@pytest.mark.parametrize("name, text, error", [
+    ("AWS_REGION", "US EAST", "AWS_REGION is no region"), ("AWS_ENDPOINT_URL_S3", "///", "the URL is not of http or https"),
+    ("AWS_ENDPOINT_URL_S3", "http://user@host", "a URL with a user or a password is not used")])
+@pytest.mark.parametrize("signed", [True, False])
+def test_settings_of_s3_that_are_none(bucket_server, remote, monkeypatch, name, text, error, signed):
+    monkeypatch.setenv(name, text)
+    if not signed:
+        monkeypatch.setenv("AWS_NO_SIGN_REQUEST", "1")
+    assert rows(remote("*"), "SELECT error_kind, error FROM zt_files('s3://models/m.zt')") == [("denied", f"ztensor: s3://models/m.zt: {error}")]
 
 
 @pytest.mark.parametrize("region", ["us-east-1", "eu-west-1"])
@@ -149,8 +189,36 @@ def test_the_hubs_token(hub_server, remote, monkeypatch, environment, tmp_path):
         path.unlink()
         if name:
             monkeypatch.delenv(name)
+    # Variables without a text, a file without a token, and no home
+    for name in ("HF_TOKEN", "HF_TOKEN_PATH", "HF_HOME"):
+        monkeypatch.setenv(name, "")
+    (environment / ".cache/huggingface/token").write_text(TOKEN)
+    assert kind() is None
+    (environment / ".cache/huggingface/token").write_text("\n")
+    assert kind() == "missing" and "authorization" not in hub_server.server.log[-1].headers
     monkeypatch.setenv("HF_TOKEN", "hf_wrong")
     assert kind() in ("denied", "missing")
+
+
+def test_a_token_that_no_header_can_have(hub_server, remote, monkeypatch):
+    """It could end the header, and add another one."""
+    hub_server.face.repository("org/model").commit({"m.zt": safetensors()})
+    monkeypatch.setenv("HF_TOKEN", TOKEN + "\r\nX-Other: 1")
+    assert rows(remote(*hub_server.allowed), "SELECT error_kind, error FROM zt_files('hf://org/model/m.zt')") == [
+        ("denied", "ztensor: hf://org/model/m.zt: a credential that no header can have")]
+    assert hub_server.server.log == []
+
+
+@pytest.mark.parametrize("endpoint, expected", [("", "huggingface.co"), ("http://127.0.0.1:9//", "127.0.0.1:9"), ("///", None), ("ftp://host", None)])
+def test_the_hubs_endpoint(remote, monkeypatch, endpoint, expected):
+    monkeypatch.setenv("HF_ENDPOINT", endpoint)
+    db = remote("https://none.test")
+    if expected:
+        assert value(db, "SELECT zt_endpoint('hf://org/model/m.zt')") == expected
+    else:
+        with pytest.raises(sqlite3.Error, match="the URL is not of http or https"):
+            value(db, "SELECT zt_endpoint('hf://org/model/m.zt')")
+    assert value(db, "SELECT zt_endpoint('xy://org/model/m.zt')") is None
 
 
 def test_no_credential_at_another_host(hub_server, bucket_server, web, remote, monkeypatch):
@@ -217,3 +285,16 @@ def test_a_plain_proxy(web, remote, monkeypatch):
         web.log.clear()
         before = len(proxy.log)
         assert reads(remote(web), web.origin + "/m.zt") and len(proxy.log) == before
+
+
+@pytest.mark.parametrize("entries, exempt", [
+    ("*", True), ("127.0.0.1", True), ("0.0.1", True), (".0.0.1", True), ("other, 0.0.1", True), ("7.0.0.1", False), ("1.127.0.0.1", False), ("127.0.0.2", False),
+    (".", False), ("other,127, ", False), ("", False)])
+@pytest.mark.parametrize("variable", ["no_proxy", "NO_PROXY"])
+def test_hosts_that_need_no_proxy(web, remote, monkeypatch, entries, exempt, variable):
+    web.face.put("/m.zt", safetensors())
+    with Proxy({web.authority: web}) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.origin)
+        monkeypatch.setenv(variable, entries)
+        assert reads(remote(web), web.origin + "/m.zt")
+        assert (proxy.log == []) == exempt

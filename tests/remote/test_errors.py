@@ -3,12 +3,17 @@ import contextlib
 import gzip
 import hashlib
 import json
+import os
 import re
 import socket
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
+import _sqlite3
 import pytest
 
 import s3 as s3_face
@@ -17,7 +22,7 @@ from conftest import FORMATS
 from files import Files
 from hub import TOKEN
 from server import RESET, STALL, Answer
-from support import failure, message, open_connection, rows, value
+from support import EXTENSION, failure, message, open_connection, rows, value
 from test_listings import refused
 from test_requests import safetensors, settings
 
@@ -50,7 +55,7 @@ def attempts(server, db, url, text=NAME):
 
 
 ONCE = {
-    404: "missing", 410: "missing", 401: "denied", 403: "denied", 400: "transient", 402: "transient", 405: "transient", 418: "transient",
+    404: "missing", 410: "missing", 401: "denied", 403: "denied", 407: "denied", 400: "transient", 402: "transient", 405: "transient", 418: "transient",
     451: "transient", 501: "transient", 505: "transient", 204: "transient", 304: "transient"}
 
 
@@ -226,6 +231,30 @@ def test_a_certificate_that_proves_nothing(serve, remote, authority, monkeypatch
     assert server.log == [] and server.count == 1    # Not tried again
 
 
+def test_a_file_of_authorities_that_is_not_there(serve, remote, tls, monkeypatch, tmp_path):
+    monkeypatch.setenv("CURL_CA_BUNDLE", str(tmp_path / "none.pem"))
+    server = serve(Files({NAME: safetensors()}), tls=tls)
+    assert trouble(remote(server, retries=3), server.origin + NAME) == ("denied", "the file of CA certificates cannot be used")
+    assert server.log == []
+
+
+@pytest.mark.parametrize("library", ["no library", "another library"])
+def test_a_system_without_libcurl(web, file, tmp_path, library):
+    content = b"no library" if library == "no library" else Path(_sqlite3.__file__).read_bytes()
+    for name in ("libcurl.so.4", "libcurl-gnutls.so.4"):
+        (tmp_path / name).write_bytes(content)
+    script = """if 1:
+        import sqlite3, sys
+        db = sqlite3.connect(":memory:")
+        db.enable_load_extension(True)
+        db.execute("SELECT load_extension(?, 'sqlite3_ztensor_remote_init')", (sys.argv[1],))
+        print(*db.execute("SELECT error_kind, error FROM zt_files(?)", (sys.argv[2],)).fetchone(), sep="|")"""
+    done = subprocess.run([sys.executable, "-c", script, EXTENSION, file], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path), "ZTENSOR_REMOTE": web.origin})
+    assert done.stdout.strip() == f"denied|ztensor: {file}: remote sources need libcurl 7.66 or later: install the package libcurl4, or libcurl", done.stderr
+    assert web.log == []
+
+
 def test_an_unknown_authority(serve, remote, tls):
     server = serve(Files({NAME: safetensors()}), tls=tls)
     assert trouble(remote(server, retries=3), server.origin + NAME)[0] == "denied"
@@ -350,6 +379,12 @@ def test_416(web, remote):
     web.face.put(NAME, safetensors())
     web.when(NAME, Answer(416, {"Content-Range": "bytes */100"}))
     assert attempts(web, remote(web), web.url(NAME))[0] == "transient"
+    # Amid the values: with a strong tag it is known that the file changed
+    for etag, said in (("", "the file changed while it was read"), (None, "the server has other bytes than those asked for (416)")):
+        web.forget()
+        web.face.put(NAME, safetensors(count=300_000), etag=etag)
+        web.when(lambda r: r.range != (0, 65535), Answer(416, {"Content-Range": "bytes */0"}))
+        assert said in message(remote(web), "SELECT zt_hash(?, 'w', 'sha256')", web.url(NAME))
 
 
 # ---- Bytes that are no tensor file
@@ -439,6 +474,27 @@ def test_a_refusal_of_the_hub_names_no_token_where_one_was_sent(hub_server, remo
     monkeypatch.setenv("HF_TOKEN", "hf_another")
     kind, error = trouble(remote(*hub_server.allowed), "hf://org/private/m.safetensors")
     assert kind == "denied" and error.endswith("cannot open: 401")
+
+
+def test_a_refusal_later_says_that_no_token_was_sent(hub_server, remote):
+    """The request has a header then, which is none of a token."""
+    hub_server.face.cached = False
+    hub_server.face.repository("org/model").commit({"m.safetensors": safetensors(count=1)})
+    db = remote(*hub_server.allowed, ttl=0)
+    assert rows(db, "SELECT objects FROM zt_files('hf://org/model/m.safetensors')") == [(1,)]
+    hub_server.server.when("m.safetensors", Answer(403))
+    kind, error = trouble(db, "hf://org/model/m.safetensors")
+    assert "if-none-match" in hub_server.server.log[-1].headers
+    assert kind == "denied" and error.endswith("cannot open: 403, and no token was sent (HF_TOKEN)")
+
+
+@pytest.mark.parametrize("source", ["hf://org/model/", "s3://models/"])
+def test_a_page_that_is_too_long(hub_server, bucket_server, remote, source):
+    hub_server.face.repository("org/model").commit({"m.safetensors": safetensors()})
+    db = remote(*hub_server.allowed, bucket_server.server)
+    for server in (hub_server.server, bucket_server.server):
+        server.when(lambda r: "/tree/" in r.path or "list-type" in r.target, Answer(200, {}, b"x", length=1 << 62, then="close"))
+    assert refused(db, source).endswith("an answer of more than 16777216 bytes")
 
 
 def test_a_refusal_of_the_store_is_none_of_the_hub(hub_server, remote):

@@ -3,6 +3,11 @@ import json
 import subprocess
 import sys
 
+import pytest
+
+import writer
+from hub import TOKEN
+from server import Answer
 from support import EXTENSION
 from test_requests import safetensors
 
@@ -47,15 +52,101 @@ print(json.dumps([failed, used()]))
 """
 
 
-def test_a_sweep_of_limits(bucket_server, hub_server, monkeypatch):
+@pytest.fixture
+def files(bucket_server, hub_server, web, monkeypatch):
+    """What the statements read."""
     hub_server.face.repository("org/model").commit({"m.safetensors": safetensors(count=300_000), "n.safetensors": safetensors()})
-    for i in range(12):
+    for i in range(4):
         bucket_server.bucket.put(f"{i:02}.safetensors", safetensors(f"w{i}"))
     bucket_server.bucket.put("named", safetensors("named"))
     bucket_server.bucket.put("named/below.safetensors", safetensors("below"))
-    monkeypatch.setenv("ZTENSOR_REMOTE", " ".join([bucket_server.origin + "/models/", hub_server.origin, hub_server.store.origin]))
-    for statement in STATEMENTS:
-        done = subprocess.run([sys.executable, "-c", SWEEP, EXTENSION, statement], capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, (statement, done.stderr)
-        failed, used = json.loads(done.stdout)
-        assert failed > 20 and used == 0, statement
+    web.face.put("/m.zt", writer.write({"w": writer.dense(bytes(range(256)) * 1000)}))
+    web.when("/moved", Answer(302, {"Location": "/m.zt"}))
+    monkeypatch.setenv("ZTENSOR_REMOTE", " ".join([bucket_server.origin + "/models/", hub_server.origin, hub_server.store.origin, web.origin]))
+
+
+def swept(script, *arguments):
+    done = subprocess.run([sys.executable, "-c", script, EXTENSION, *arguments], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (arguments, done.stderr)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_a_sweep_of_limits(files, statement):
+    failed, used = swept(SWEEP, statement)
+    assert failed > 20 and used == 0
+
+
+# Every allocation of SQLite and the extension fails, one in each run. No other module has the methods: pysqlite holds Python's
+# lock in calls that wait for threads, which then need it for them
+EACH = """
+import _sqlite3, ctypes, json, sys
+library, statement = sys.argv[1:]
+sqlite = ctypes.CDLL(_sqlite3.__file__)
+V, I, P = ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)
+ALLOCATE, AGAIN, ROW = ctypes.CFUNCTYPE(V, I), ctypes.CFUNCTYPE(V, V, I), ctypes.CFUNCTYPE(I, V, I, P, P)
+OK, NOMEM, SET, GET = 0, 7, 4, 5
+sqlite.sqlite3_memory_used.restype = ctypes.c_int64
+
+class Methods(ctypes.Structure):
+    _fields_ = [("malloc", ALLOCATE), ("free", V), ("realloc", AGAIN), ("size", V), ("round", V), ("init", V), ("end", V), ("data", V)]
+
+def fails():
+    global left
+    left -= 1
+    return left == 0
+
+real, own, left = Methods(), Methods(), 0
+sqlite.sqlite3_shutdown()
+sqlite.sqlite3_config(GET, ctypes.byref(real))
+ctypes.memmove(ctypes.byref(own), ctypes.byref(real), ctypes.sizeof(own))
+own.malloc = ALLOCATE(lambda n: None if fails() else real.malloc(n))
+own.realloc = AGAIN(lambda p, n: None if fails() else real.realloc(p, n))
+assert sqlite.sqlite3_config(SET, ctypes.byref(own)) == OK
+
+def under(which):
+    global left
+    db, rows = V(), []
+    take = ROW(lambda _, n, values, names: rows.append(values[:n]) or 0)
+    assert sqlite.sqlite3_open(b":memory:", ctypes.byref(db)) == OK
+    sqlite.sqlite3_enable_load_extension(db, 1)
+    assert sqlite.sqlite3_load_extension(db, library.encode(), b"sqlite3_ztensor_remote_init", None) == OK
+    left = which
+    rc = sqlite.sqlite3_exec(db, statement.encode(), take, None, None)
+    made, left = which - left, 0
+    assert sqlite.sqlite3_close(db) == OK
+    return rc, rows, made
+
+rc, expected, made = under(0)
+assert rc == OK, rc
+failed = 0
+for which in range(1, made + 1):
+    rc, rows, _ = under(which)
+    if rc == NOMEM:   # The row before may lack a text: sqlite3_column_text() says NULL
+        failed += 1
+        assert rows[:-1] == expected[:max(0, len(rows) - 1)], (which, rows)
+    else:
+        assert (rc, rows) == (OK, expected), (which, rc, rows)
+print(json.dumps([failed, made, sqlite.sqlite3_memory_used()]))
+"""
+
+MORE = [
+    "SELECT path, object FROM zt_objects('WEB/moved.zt')",
+    "SELECT path FROM zt_files('hf://org/model/*.safetensors') WHERE path='hf://org/model/n.safetensors'",
+    "SELECT object AS HF_HOME FROM zt_objects('hf://org/model/n.safetensors')",
+    "SELECT path, objects FROM zt_files('s3://models/') WHERE path='s3://models/02.safetensors'",
+    """SELECT zt_remote('{"allow":["WEB/a","hf://org/"]}')""",
+]
+
+
+@pytest.mark.parametrize("statement", STATEMENTS + MORE)
+def test_every_allocation_fails(files, web, bucket_server, hub_server, monkeypatch, tmp_path, statement):
+    hub_server.face.repository("org/model").private = True
+    if "HF_HOME" in statement:
+        (tmp_path / "token").write_text(TOKEN)
+        monkeypatch.setenv("HF_HOME", str(tmp_path))
+    else:
+        monkeypatch.setenv("HF_TOKEN", TOKEN)
+    bucket_server.bucket.region, bucket_server.bucket.page = "eu-west-1", 4
+    failed, made, used = swept(EACH, statement.replace("WEB", web.origin))
+    assert failed > made // 3 and used == 0

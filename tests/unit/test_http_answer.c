@@ -5,7 +5,9 @@
 #include "core/os_net.h"
 
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <time.h>
 
 /* Gives lines of headers, which end with "\n", and then a body. */
 static void answer(zt_http_body *b, zt_http_request *r, const char *headers, int status, const char *body){
@@ -63,7 +65,7 @@ TEST(test_the_next_page){
   static const struct { const char *link, *next; } rows[] = {
     { "<http://x/2>; rel=\"next\"", "http://x/2" }, { "</1>; rel=\"prev\", </3>; REL=\"NEXT\"", "/3" }, { "<>; rel=\"next\"", "" },
     { "</1>; rel=\"first\"", NULL }, { "</1>; rel=\"prev\", </3>; rel=\"last\"", NULL }, { "</1", NULL }, { "", NULL }, { "</1>", NULL },
-    { "</1>; rel=\"nex", NULL }, { "</1>; title=\"<\"; rel=\"next\"", NULL },
+    { "none", NULL }, { "</1>; rel=\"nex", NULL }, { "</1>; title=\"<\"; rel=\"next\"", NULL },
   };
   for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
     zt_http_request r = { .url = "http://x/", .most = 100 };
@@ -93,6 +95,33 @@ TEST(test_how_long_to_wait){
   }
 }
 
+TEST(test_how_long_to_wait_until_a_date){
+  zt_http_request r = { .url = "http://x/" };
+  const time_t then = time(NULL)+1000;
+  zt_http_body b;
+  struct tm parts;
+  char headers[200];
+  strftime(headers, sizeof(headers), "HTTP/1.1 503 Slow\r\nRetry-After: %a, %d %b %Y %H:%M:%S GMT\r\n\r\n", gmtime_r(&then, &parts));
+  answer(&b, &r, headers, 503, "");
+  assert_in_range(r.answer.retry_after, 900, 1000);
+  zt_http_answer_clear(&r.answer, NULL);
+}
+
+TEST(test_a_time_of_change_that_is_no_date_is_not_known){
+  static const struct { const char *text; int64_t modified; } rows[] = {
+    { "Thu, 01 Jan 1970 00:00:09 GMT", 9 }, { "soon", INT64_MIN }, { "Thu, 01 Jan 1970 00:00:09 CET", INT64_MIN }
+  };
+  for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
+    zt_http_request r = { .url = "http://x/" };
+    zt_http_body b;
+    char headers[200];
+    snprintf(headers, sizeof(headers), "HTTP/1.1 200 OK\r\nLast-Modified: %s\r\n\r\n", rows[i].text);
+    answer(&b, &r, headers, 200, "");
+    assert_int_equal(r.answer.modified, rows[i].modified);
+    zt_http_answer_clear(&r.answer, NULL);
+  }
+}
+
 TEST(test_dates){
   static const struct { const char *text; int64_t seconds; } rows[] = {
     { "Thu, 01 Jan 1970 00:00:00 GMT", 0 }, { "Tue, 29 Feb 2000 23:59:60 GMT", 951868800 }, { "Wed, 31 Dec 1969 23:59:59 GMT", -1 },
@@ -102,7 +131,8 @@ TEST(test_dates){
     "Thu, 01 Jon 1970 00:00:00 GMT", "Thu, 01-Jan 1970 00:00:00 GMT", "Thu, 01 Jan-1970 00:00:00 GMT", "Thu, 01 Jan x970 00:00:00 GMT", "Thu, 01 Jan 1970-00:00:00 GMT",
     "Thu, 01 Jan 1970 24:00:00 GMT", "Thu, 01 Jan 1970 00:60:00 GMT", "Thu, 01 Jan 1970 00:00:61 GMT", "Thu, 01 Jan 1970 00:00-00 GMT", "Thu, 01 Jan 1970 00-00:00 GMT",
     "Thu, x1 Jan 1970 00:00:00 GMT", "Thu  01 Jan 1970 00:00:00 GMT", "1970-13-01T00:00:00Z", "1970-00-01T00:00:00Z", "1970-01-32T00:00:00Z", "1970-01-01 00:00:00Z", "1970-01-01T00:00:00",
-    "1970/01-01T00:00:00Z", "1970-01/01T00:00:00Z", "1970-01-01T00:00:00.Zx", "197", "1970-01-01T25:00:00Z" };
+    "1970/01-01T00:00:00Z", "1970-01/01T00:00:00Z", "1970-01-01T00:00:00.Zx", "197", "1970-01-01T25:00:00Z",
+    "1970-01-00T00:00:00Z", "Thu, 01 Jan 1970 x0:00:00 GMT", "Thu, 01 Jan 1970 00:x0:00 GMT", "Thu, 01 Jan 1970 00:00:x0 GMT" };
   int64_t seconds;
   for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
     blob text = exact(rows[i].text, strlen(rows[i].text));
@@ -125,6 +155,8 @@ TEST(test_a_range_is_the_one_that_was_asked_for){
     { "bytes 2-5/*", false, 206, "abcd", ZT_HTTP_WRONG_RANGE }, { "bytes */10", false, 206, "abcd", ZT_HTTP_WRONG_RANGE }, { "items 2-5/10", false, 206, "abcd", ZT_HTTP_WRONG_RANGE },
     { "bytes 5-2/10", false, 206, "abcd", ZT_HTTP_WRONG_RANGE }, { "bytes 2-5/10x", false, 206, "abcd", ZT_HTTP_WRONG_RANGE }, { "bytes 2-/10", false, 206, "abcd", ZT_HTTP_WRONG_RANGE },
     { "bytes 2-5/99999999999999999999", false, 206, "abcd", ZT_HTTP_WRONG_RANGE }, { "bytes 2-5/2", false, 206, "abcd", ZT_HTTP_WRONG_RANGE },
+    { "bytes 2-5/18446744073709551616", false, 206, "abcd", ZT_HTTP_WRONG_RANGE }, { "bytes -5/10", false, 206, "abcd", ZT_HTTP_WRONG_RANGE },
+    { "bytes 2/10", false, 206, "abcd", ZT_HTTP_WRONG_RANGE }, { "bytes 2-5", false, 206, "abcd", ZT_HTTP_WRONG_RANGE }, { "bytes 0-1/2", false, 206, "ab", ZT_HTTP_WRONG_RANGE },
     { "bytes 2-5/10", false, 206, "abc", ZT_HTTP_CUT }, { "bytes 2-5/10", false, 206, "abcde", ZT_HTTP_WRONG_RANGE }, { "bytes 2-5/10", false, 200, "abcd", ZT_HTTP_WRONG_RANGE },
     { "bytes 6-9/10", true, 206, "abcd", ZT_HTTP_ANSWERED }, { "bytes 0-2/3", true, 206, "abc", ZT_HTTP_ANSWERED }, { "bytes 5-8/10", true, 206, "abcd", ZT_HTTP_WRONG_RANGE },
     { "bytes 7-9/10", true, 206, "abc", ZT_HTTP_WRONG_RANGE },
@@ -152,6 +184,7 @@ TEST(test_bodies_that_are_no_range){
     { "x: y", 200, "12345678", ZT_HTTP_ANSWERED }, { "x: y", 200, "123456789", ZT_HTTP_TOO_LONG }, { "Content-Length: 9", 200, "1", ZT_HTTP_TOO_LONG },
     { "Content-Length: 8", 200, "12345678", ZT_HTTP_ANSWERED }, { "Content-Encoding: gzip", 200, "1", ZT_HTTP_ENCODED }, { "Content-Encoding: Identity", 200, "1", ZT_HTTP_ANSWERED },
     { "Content-Encoding:", 200, "1", ZT_HTTP_ANSWERED }, { "Content-Encoding: gzip", 404, "1", ZT_HTTP_ANSWERED }, { "Content-Length: 1x", 200, "1", ZT_HTTP_ANSWERED },
+    { "Content-Length: x", 200, "1", ZT_HTTP_ANSWERED },
   };
   for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
     zt_http_request r = { .url = "http://x/", .most = 8 };
@@ -180,6 +213,7 @@ TEST(test_a_servers_word){
     { "x: y", "<Error><Code>NoSuchKey</Code></Error>", "NoSuchKey" }, { "x: y", "<Code>No</Code><Code>Such</Code>", "No" }, { "x: y", "<Code>Cut", "Cut" },
     { "x: y", "<Code></Code>", "" }, { "x: y", "<Code>A B</Code>", "" }, { "x: y", "<Code>Secret</Code>", "" }, { "x: y", "<Code>path</Code>", "" }, { "x: y", "<Code", "" },
     { "X-Error-Code: EntryNotFound", "<Code>Other</Code>", "EntryNotFound" }, { "X-Error-Code: a\tb", "", "" },
+    { "X-Error-Code: a\x7f", "", "" }, { "x: y", "<Code>A{</Code>", "" },
     { "x: y", "<Code>Aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa</Code>", "" },
   };
   for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
@@ -194,6 +228,18 @@ TEST(test_a_servers_word){
   }
 }
 
+TEST(test_a_word_is_looked_for_in_all_headers){
+  for(int last=0; last<2; last++){
+    zt_http_request r = { .url = "http://x/path" };
+    zt_http_body b;
+    for(int i=0; i<ZT_HTTP_HEADERS; i++) r.header[i] = last && i==ZT_HTTP_HEADERS-1 ? "X: NoSuchKey" : "X: y";
+    answer(&b, &r, "HTTP/1.1 404 Not Found\r\n\r\n", 404, "<Code>NoSuchKey</Code>");
+    end(&b, &r, 404, ZT_HTTP_ANSWERED);
+    assert_string_equal(r.answer.word, last ? "" : "NoSuchKey");
+    zt_http_answer_clear(&r.answer, NULL);
+  }
+}
+
 TEST(test_headers_are_bounded){
   char *line = malloc(ZT_HTTP_HEADER_BYTES+1);
   for(size_t more=0; more<2; more++){
@@ -203,6 +249,7 @@ TEST(test_headers_are_bounded){
     memset(line, 'x', ZT_HTTP_HEADER_BYTES+1);
     assert_int_equal( zt_http_body_header(&b, &r, (zt_text){ line, ZT_HTTP_HEADER_BYTES+more }), more==0 );
     assert_int_equal( zt_http_body_header(&b, &r, (zt_text){ line, 1 }), more==1 );
+    assert_true( zt_http_body_header(&b, &r, (zt_text){ line, 0 }) );
     zt_http_body_end(&b, &r, 200, ZT_HTTP_ANSWERED);
     assert_int_equal(r.answer.outcome, ZT_HTTP_NOT_HTTP);
     zt_http_answer_clear(&r.answer, NULL);
@@ -232,6 +279,10 @@ TEST(test_an_answer_without_a_status_is_none){
   answer(&b, &r, "no status\n", 0, NULL);
   end(&b, &r, 0, ZT_HTTP_NOT_HTTP);
   zt_http_answer_clear(&r.answer, NULL);
+  answer(&b, &r, "no status\n", 0, "a body");
+  zt_http_body_end(&b, &r, 0, ZT_HTTP_CUT);
+  assert_int_equal(r.answer.outcome, ZT_HTTP_CUT);
+  zt_http_answer_clear(&r.answer, NULL);
 }
 
 /* The bytes of a network address, as a socket takes it. */
@@ -247,6 +298,50 @@ TEST(test_addresses_of_sockets){
   assert_int_equal(zt_net_address(&six, bytes), 16);
   assert_memory_equal(bytes, "0123456789abcdef", 16);
   assert_int_equal(zt_net_address(&other, bytes), 0);
+}
+
+/* Addresses as they are written in URLs. */
+TEST(test_hosts_that_are_addresses){
+  static const struct { const char *host; size_t n; uint8_t first; } rows[] = {
+    { "127.0.0.1", 4, 127 }, { "0x7f.1", 4, 127 }, { "10.0.0.1..", 4, 10 }, { "[fe80::1]", 16, 0xFE }, { "[fe80::1", 0, 0 }, { "[zz]", 0, 0 }, { "[]", 0, 0 }, { "...", 0, 0 }, { "", 0, 0 },
+    { "host", 0, 0 }, { "0000000000000000000000000000000000000000000000000000000000000001", 0, 0 },
+  };
+  for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
+    uint8_t bytes[16] = { 0 };
+    if( zt_net_literal(rows[i].host, strlen(rows[i].host), bytes)!=rows[i].n || bytes[0]!=rows[i].first ) fail_msg("%s", rows[i].host);
+  }
+}
+
+TEST(test_a_library_that_is_not_there){
+  static const char *const names[] = { "libnone.so.1", "libnone.so.2", NULL };
+  assert_null(zt_net_library(names));
+}
+
+static bool is_pending(void){
+  sigset_t pending;
+  sigpending(&pending);
+  return sigismember(&pending, SIGPIPE)==1;
+}
+
+/* A connection that breaks raises SIGPIPE, which would end the process: it is taken, unless it was there before. */
+TEST(test_signals_are_held){
+  sigset_t pipe, before;
+  zt_net_signals s;
+  zt_net_hold_signals(&s);
+  raise(SIGPIPE);
+  zt_net_release_signals(&s);
+  assert_false(is_pending());
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  raise(SIGPIPE);
+  zt_net_hold_signals(&s);
+  zt_net_release_signals(&s);
+  assert_true(is_pending());
+  signal(SIGPIPE, SIG_IGN);   /* Drops it */
+  assert_false(is_pending());
+  signal(SIGPIPE, SIG_DFL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 int main(void){

@@ -33,6 +33,7 @@ TEST(test_pages_of_s3){
     { ROOT(""), "", NULL }, { ROOT(OBJECT("a.zt", "3")), "[a.zt 3 1255369830 \"e\"]", NULL },
     { ROOT("<!-- c --><EncodingType>url</EncodingType>" OBJECT("a+b%2B%25%C3%BC//..", "0")), "[a b+%\xC3\xBC//.. 0 1255369830 \"e\"]", NULL },
     { ROOT(OBJECT("a+b%2B&amp;&lt;&#65;&#xfc;", "1")), "[a+b%2B&<A\xC3\xBC 1 1255369830 \"e\"]", NULL },
+    { ROOT(OBJECT("&#xE000;&#x20AC;&#x1F600;", "1")), "[\xEE\x80\x80\xE2\x82\xAC\xF0\x9F\x98\x80 1 1255369830 \"e\"]", NULL },
     { ROOT("<IsTruncated>true</IsTruncated><NextContinuationToken>t=/+</NextContinuationToken>" OBJECT("a", "1")), "[a 1 1255369830 \"e\"]", "t=/+" },
     { ROOT("<IsTruncated>false</IsTruncated><NextContinuationToken>t</NextContinuationToken>"), "", NULL },
     { ROOT("<Contents><Size>18446744073709551615</Size><Owner><Key>no</Key></Owner><Key>k</Key></Contents>"), "[k 18446744073709551615 -1 ]", NULL },
@@ -67,7 +68,8 @@ TEST(test_what_is_no_page_of_s3){
     ROOT(OBJECT("", "1")), ROOT(OBJECT("a", "")), ROOT(OBJECT("a", "1x")), ROOT(OBJECT("a", "18446744073709551616")), ROOT(OBJECT("&#0;", "1")), ROOT(OBJECT("&x;", "1")),
     ROOT(OBJECT("&#xD800;", "1")), ROOT(OBJECT("&#1114112;", "1")), ROOT(OBJECT("&", "1")), ROOT("<Contents><Size>1</Size></Contents>"),
     ROOT("<EncodingType>url</EncodingType>" OBJECT("%zz", "1")), ROOT("<EncodingType>url</EncodingType>" OBJECT("a%00", "1")), ROOT("<IsTruncated>true</IsTruncated>"),
-    ROOT("<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a>"),
+    ROOT("<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a>"), ROOT(OBJECT("&#11141120;", "1")), ROOT(OBJECT("&#z;", "1")), ROOT(OBJECT("&#a;", "1")), ROOT(OBJECT("&#6z5;", "1")),
+    "<ListBucketResult>&#6", "<ListBucketResult <a/>", ROOT("<IsTruncated>true</IsTruncated><NextContinuationToken/>"),
   };
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
@@ -76,6 +78,25 @@ TEST(test_what_is_no_page_of_s3){
     assert_string_equal(zt_error_kind(&err), "transient");
     zt_error_clear(&err);
   }
+}
+
+/* A key has at most 4096 bytes when it is decoded, and three times as many before. */
+TEST(test_long_keys){
+  static const struct { size_t n; const char *piece, *message; } rows[] = {
+    { 4096, "a", NULL }, { 4097, "a", "a key that is none" }, { 4096, "%41", NULL }, { 4097, "%41", "a text that is too long" }
+  };
+  char *xml = malloc(20000);
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    char *next;
+    strcpy(xml, "<ListBucketResult><EncodingType>url</EncodingType><Contents><Size>1</Size><Key>");
+    for(size_t k=0, at=strlen(xml); k<rows[i].n; k++, at+=strlen(rows[i].piece)) strcpy(xml+at, rows[i].piece);
+    strcat(xml, "</Key></Contents></ListBucketResult>");
+    check( (read_s3(xml, NULL, &next, &err)==SQLITE_OK)==(rows[i].message==NULL), "%d of '%s'", (int)rows[i].n, rows[i].piece );
+    if( rows[i].message ) assert_non_null(strstr(err.message, rows[i].message));
+    zt_error_clear(&err);
+  }
+  free(xml);
 }
 
 /* A page that is cut anywhere is none. */
@@ -98,10 +119,12 @@ TEST(test_pages_of_the_hub){
     { "[{\"type\":\"file\",\"path\":\"a \\u00fc.zt\",\"size\":3,\"oid\":\"abc\"}]", "[a \xC3\xBC.zt 3 -1 \"abc\"]" },
     { "[{\"lfs\":{\"oid\":\"sha\",\"size\":9,\"pointerSize\":1},\"oid\":\"abc\",\"size\":9,\"path\":\"d/m\",\"type\":\"file\",\"x\":[{}]}]", "[d/m 9 -1 \"sha\"]" },
     { "[{\"type\":\"file\",\"path\":\"a\",\"size\":0}]", "[a 0 -1 ]" },
+    { "[{\"type\":\"file\",\"path\":\"a\",\"size\":1,\"oid\":\"abc\",\"lfs\":null}]", "[a 1 -1 \"abc\"]" },
   };
   static const char *const bad[] = {
     "", "{}", "[", "[1]", "[{}", "[{\"type\":\"file\",\"path\":\"a\"}]", "[{\"type\":\"file\",\"size\":1}]", "[{\"type\":\"file\",\"path\":\"\",\"size\":1}]",
     "[{\"type\":\"file\",\"path\":\"a\",\"size\":-1}]", "[{\"type\":\"file\",\"path\":\"a\",\"size\":1.5}]", "[{\"type\":\"file\",\"path\":\"a\\u0000b\",\"size\":1}]", "[] []",
+    "[{\"type\":\"file\",\"path\":\"a\",\"size\":\"1\"}]", "[{\"path\":\"\\x\"}]", "[{\"lfs\":{1}}]", "[{1:2}]",
   };
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
@@ -125,8 +148,10 @@ TEST(test_sources){
   static const struct { const char *source, *type, *repo, *revision, *path; } hub[] = {
     { "hf://org/m/a/b.zt", "models", "org/m", "main", "a/b.zt" }, { "hf://org/m", "models", "org/m", "main", "" }, { "hf://org/m/", "models", "org/m", "main", "" },
     { "hf://org/m@refs%2Fpr%2F1/x", "models", "org/m", "refs%2Fpr%2F1", "x" }, { "hf://datasets/org/d@v1/x", "datasets", "org/d", "v1", "x" },
+    { "hf://Org.Z_0/M-9/x", "models", "Org.Z_0/M-9", "main", "x" },
   };
-  static const char *const no_repository[] = { "hf://", "hf://org", "hf://org/", "hf:///m/x", "hf://org/m@/x", "hf://../m/x", "hf://org/..", "hf://a b/m/x", "hf://org/m@../x", "hf://datasets/org" };
+  static const char *const no_repository[] = { "hf://", "hf://org", "hf://org/", "hf:///m/x", "hf://org/m@/x", "hf://../m/x", "hf://org/..", "hf://a b/m/x", "hf://org/m@../x", "hf://datasets/org",
+    "hf://o~g/m/x", "hf://o^g/m/x", "hf://o@g/m/x", "hf://org/m@a b/x", "hf://org/m@a?b/x" };
   static const char *const no_bucket[] = { "s3://", "s3:///k", "s3://a b/k", "s3://../k", "s3://b?x/k", "s3://b@c/k" };
   zt_hub_place place;
   zt_text bucket, key;
@@ -139,8 +164,13 @@ TEST(test_sources){
   }
   for(size_t i=0; i<COUNT(no_repository); i++) check( !zt_hub_split(no_repository[i], &place), "%s", no_repository[i] );
   for(size_t i=0; i<COUNT(no_bucket); i++) check( !zt_s3_split(no_bucket[i], &bucket, &key), "%s", no_bucket[i] );
-  assert_true(zt_s3_split("s3://b.x-y_Z/a//../k", &bucket, &key));
-  assert_true(zt_text_is(bucket, "b.x-y_Z") && zt_text_is(key, "a//../k"));
+  assert_true(zt_s3_split("s3://b.x-y_Z0/a//../k", &bucket, &key));
+  assert_true(zt_text_is(bucket, "b.x-y_Z0") && zt_text_is(key, "a//../k"));
+  for(int n=255; n<=256; n++){
+    char longest[300];
+    snprintf(longest, sizeof(longest), "s3://%0*d/k", n, 0);
+    assert_int_equal(zt_s3_split(longest, &bucket, &key), n==255);
+  }
 }
 
 TEST(test_patterns_of_keys){

@@ -86,7 +86,7 @@ TEST(test_what_a_signature_covers){
 TEST(test_profiles){
   static const char file[] =
     "# a comment\n[default]\naws_access_key_id = AAA\r\naws_secret_access_key=se=cret+/\n; other\n  region = ignored\n"
-    "[profile two]\nregion=eu-west-1\nregion = eu-west-2\ns3 =\n  endpoint_url = nested\n[ three ]\nregion=x";
+    "[profile two]\nregion=eu-west-1\n[three\nregion = eu-west-2\ns3 =\n  endpoint_url = nested\n[ three ]\nregion=x";
   static const struct { const char *section, *key, *value; } rows[] = {
     { "default", "aws_access_key_id", "AAA" }, { "default", "aws_secret_access_key", "se=cret+/" }, { "default", "region", "" },
     { "profile two", "region", "eu-west-2" }, { "profile two", "endpoint_url", "" }, { "two", "region", "" }, { "three", "region", "x" }, { "default", "aws_access", "" },

@@ -38,10 +38,15 @@ TEST(test_what_is_sent_for_a_url){
 TEST(test_what_is_no_url){
   static const char *const rows[] = {
     "", "h", "ftp://h/", "https:/h", "https://", "https:///a", "https://?q", "https://user@h/", "https://u:p@h/", "https://h:0/", "https://h:65536/",
-    "https://h:1a/", "https://h:-1/", "https://h o/", "https://h\t/", "https://h/a\nb", "https://[::1/", "https://[x]/", "https://[]/", "https://h%41/", "https://a\\b/",
+    "https://h:1a/", "https://h:-1/", "https://h:000443/", "https://h~/", "https://h o/", "https://h\t/", "https://h/a\nb", "https://[::1/", "https://[x]/", "https://[]/", "https://h%41/", "https://a\\b/",
   };
   zt_url url;
+  char longest[300];
   for(size_t i=0; i<COUNT(rows); i++) check( !parses(rows[i], &url), "'%s'", rows[i] );
+  for(int n=255; n<=256; n++){
+    snprintf(longest, sizeof(longest), "https://%0*d/", n, 0);
+    check( parses(longest, &url)==(n==255), "a host of %d bytes", n );
+  }
 }
 
 TEST(test_encoding_of_keys){
@@ -72,6 +77,7 @@ TEST(test_decoding){
   assert_true(zt_url_is_encoded(ZT_TEXT("a%2Fb")));
   assert_false(zt_url_is_encoded(ZT_TEXT("a%2")));
   assert_false(zt_url_is_encoded(ZT_TEXT("%zz")));
+  assert_false(zt_url_is_encoded(ZT_TEXT("%4z")));
 }
 
 TEST(test_where_redirects_lead){
@@ -79,13 +85,20 @@ TEST(test_where_redirects_lead){
     { "https://other/x", "https://other/x" }, { "//other/x?y", "https://other/x?y" }, { "/x", "https://h:8443/x" }, { "x?y=/../z", "https://h:8443/a/b/x?y=/../z" },
     { "../x", "https://h:8443/a/x" }, { "../../../x", "https://h:8443/x" }, { "./", "https://h:8443/a/b/" }, { "?n", "https://h:8443/a/b/c?n" },
     { "", "https://h:8443/a/b/c" }, { "x#part", "https://h:8443/a/b/x" }, { "file:///etc/passwd", "file:///etc/passwd" }, { "..", "https://h:8443/a/" },
-    { "a:b", "a:b" }, { "./a:b", "https://h:8443/a/b/a:b" },
-  };
+    { "a:b", "a:b" }, { "./a:b", "https://h:8443/a/b/a:b" }, { "xy/../z", "https://h:8443/a/b/z" }, { ".x/../y", "https://h:8443/a/b/y" },
+    { NULL, "https://h:8443/a/b/c" },
+  }, of_no_path[] = { { "x", "https://h/x" }, { "?q", "https://h/?q" }, { "", "https://h/" } };
   zt_url base;
   assert_true(parses("https://h:8443/a/b/c?d", &base));
   for(size_t i=0; i<COUNT(rows); i++){
-    char *url = zt_url_resolve(&base, (zt_text){ rows[i].location, strlen(rows[i].location) });
-    check( url && strcmp(url, rows[i].url)==0, "'%s': %s", rows[i].location, url );
+    char *url = zt_url_resolve(&base, (zt_text){ rows[i].location, rows[i].location ? strlen(rows[i].location) : 0 });
+    check( url && strcmp(url, rows[i].url)==0, "row %d: %s", (int)i, url );
+    sqlite3_free(url);
+  }
+  assert_true(parses("https://h", &base));
+  for(size_t i=0; i<COUNT(of_no_path); i++){
+    char *url = zt_url_resolve(&base, (zt_text){ of_no_path[i].location, strlen(of_no_path[i].location) });
+    check( url && strcmp(url, of_no_path[i].url)==0, "'%s': %s", of_no_path[i].location, url );
     sqlite3_free(url);
   }
 }
@@ -147,12 +160,18 @@ TEST(test_what_lists_allow){
     { "s3://b/p http://127.0.0.1:9000/none", "s3://b/p/k", "http://127.0.0.1:9000/b/p/k", NULL, 2 }, { "http://127.0.0.1:9000", "s3://b/p/k", "http://127.0.0.1:9000/b/p/k", NULL, 2 },
     { "hf://org/", "hf://org/model/f", "https://huggingface.co/org/model/resolve/main/f", NULL, 1 }, { "hf://other/", "hf://org/model/f", "https://huggingface.co/x", NULL, 0 },
     { "hf://org/", "s3://org/f", "https://e/org/f", NULL, 0 }, { "hf://", "hf://org/model/f", "https://huggingface.co/x", NULL, 1 },
+    { "s3://b/p", "s3://b/p", "https://e/b/p", NULL, 1 }, { "s3://b", NULL, "https://e/b", NULL, 0 }, { "s3://b", "s3:", "https://e/b", NULL, 0 },
+    { "http://127.0.0.1:9000 s3://b", "s3://b/k", "http://127.0.0.1:9000/b/k", NULL, 2 },
+    { "https://h/a%4", NULL, "https://h/a%4/b", NULL, 2 }, { "https://h/a%zz", NULL, "https://h/a%zz", NULL, 2 }, { "https://h/a%zz", NULL, "https://h/a%zy", NULL, 0 },
     /* Redirects */
     { "hf://org/", "hf://org/m/f", "https://cdn-lfs.hf.co/x", "https://huggingface.co/y", 1 }, { "hf://org/", "hf://org/m/f", "https://hf.co.evil/x", "https://huggingface.co/y", 0 },
     { "hf://org/", "hf://org/m/f", "https://evilhf.co/x", "https://huggingface.co/y", 0 }, { "hf://org/", "hf://org/m/f", "https://cdn.hf.co:8443/x", "https://huggingface.co/y", 0 },
     { "hf://org/", "hf://org/m/f", "http://cdn.hf.co/x", "https://huggingface.co/y", 0 }, { "https://huggingface.co", "hf://org/m/f", "https://cdn.hf.co/x", "https://huggingface.co/y", 1 },
     { "https://huggingface.co", NULL, "https://cdn.hf.co/x", "https://huggingface.co/y", 0 }, { "s3://b", "s3://b/k", "https://cdn.hf.co/x", "https://e/b/k", 0 },
-    { "https://h/a", NULL, "https://h/b", "https://h/a", 0 },
+    { "https://h/a", NULL, "https://h/b", "https://h/a", 0 }, { "hf://org/", "hf://org/m/f", "https://huggingface.co/z", "https://huggingface.co/y", 1 },
+    { "https://huggingface.co", "s3://b/k", "https://cdn.hf.co/x", "https://huggingface.co/y", 0 }, { "https://huggingface.co", "hf://org/m/f", "https://evil/x", "https://huggingface.co/y", 0 },
+    { "https://other", "hf://org/m/f", "https://cdn.hf.co/x", "https://huggingface.co/y", 0 },
+    { "hf://org/ http://cdn.hf.co/none", "hf://org/m/f", "http://cdn.hf.co/x", "https://huggingface.co/y", 0 },
   };
   for(size_t i=0; i<COUNT(rows); i++){
     check( allows(rows[i].list, rows[i].name, rows[i].url, rows[i].from)==rows[i].allowed, "'%s' and %s", rows[i].list, rows[i].url );
@@ -168,6 +187,7 @@ TEST(test_what_is_no_entry){
     check( strstr(err.message, rows[i])!=NULL, "%s", err.message );
     zt_error_clear(&err);
   }
+  zt_origins_free(NULL);
 }
 
 int main(void){
