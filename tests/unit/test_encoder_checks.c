@@ -109,6 +109,21 @@ TEST(test_components){
   }
 }
 
+/* Those of a sparse object may have any name, and no type. */
+TEST(test_components_of_sparse_objects){
+  static const uint64_t shape[] = { 3 };
+  static const struct { const char *role, *message; bool zt2; } roles[] = {
+    { "other", NULL, false }, { "a\xFF", "names are UTF-8; rename the component", false }, { "", "needs a name; name the component", true }
+  };
+  static const char *const formats[] = { "ztensor-2", "ztensor-1.2" };
+  for(size_t i=0; i<COUNT(formats); i++) for(size_t k=0; k<COUNT(roles); k++){
+    const zt_draft_object object = { .name = ZT_TEXT("w"), .layout = ZT_LAYOUT_COO, .rank = 1, .shape = shape };
+    const zt_draft_component untyped = { .role = zt_text_of(roles[k].role) };
+    const trial t = { .format = formats[i], .message = i==0 || !roles[k].zt2 ? roles[k].message : NULL };
+    check_trial(&t, &object, &untyped);
+  }
+}
+
 /* The last of an odd number of nibbles. */
 TEST(test_nibbles){
   static const struct { uint64_t shape[2]; bool odd; } shapes[] = {
