@@ -519,7 +519,7 @@ TEST_WITH(test_no_memory_for_depth, disarm, NULL){
 
 /* Sizes that are not known, or that nobody can have, are not expected. */
 TEST(test_sizes_that_are_not_expected){
-  static const uint64_t lengths[][2] = { { ZT_DRAFT_UNKNOWN, 3 }, { UINT64_MAX-1000, 3 }, { UINT64_MAX-10000, 3 }, { 3, UINT64_MAX-10000 } };
+  static const uint64_t lengths[][2] = { { ZT_DRAFT_UNKNOWN, 3 }, { UINT64_MAX-30, 3 }, { UINT64_MAX-74, 3 }, { 3, UINT64_MAX-30 } };
   static const uint64_t shape[] = { 3 };
   for(size_t i=0; i<COUNT(lengths); i++){
     zt_error err = ZT_ERROR_NONE;

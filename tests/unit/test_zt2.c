@@ -171,31 +171,6 @@ TEST(test_a_data_shard_has_no_objects){
 
 /* Files that keep a rule by a hair, and those that break one of what is read later. */
 /* NAME:DIGITS, both of small letters and digits, and DIGITS hexadecimal. */
-/* A blob may be the manifest itself, and nothing else may reach into it. */
-TEST(test_a_blob_that_is_the_manifest){
-  static const struct { size_t at, more; bool sound; } rows[] = { { AT, 0, true }, { AT, 1, false }, { AT-ZT2_PAGE, ZT2_PAGE, false } };
-  for(size_t i=0; i<COUNT(rows); i++){
-    char text[200];
-    zt_error err = ZT_ERROR_NONE;
-    zt_container *c;
-    size_t mark, n = 100;   /* The length of a manifest that states a length of two bytes */
-    blob b;
-    for(int again=0; again<2; again++){
-      snprintf(text, sizeof(text), "{'objects': {'w': {'parts': {'m': {'blob': [%zu, %zu], 'dtype': 'u8'}}, 'shape': [], 'layout': 'acme.x/1'}}}",
-               rows[i].at, n+rows[i].more);
-      b = zt2_manifest(text, &mark);
-      n = b.n;
-      if( again==0 ) free(b.p);
-    }
-    b = zt2_file(b, AT, END);
-    c = open_image(b, NULL, &err);
-    if( rows[i].sound ) assert_succeeded(&err, text);
-    else assert_failed(&err, "overlap the manifest, 16384 to ", text);
-    zt_container_close(c);
-    free(b.p);
-  }
-}
-
 TEST(test_digests_are_a_name_and_digits){
   static const struct { const char *digest; bool sound; } rows[] = {
     { "a:0", true }, { "sha256:0123456789abcdef", true }, { "x9:12345678abc", true }, { "crc:az", false }, { "crc:12345678g", false }, { "crc:1234567g", false },
