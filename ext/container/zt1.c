@@ -218,7 +218,7 @@ static bool zt1_check_components(zt_cbor *c, zt_builder *b){
     if( !zt_schema_range(c, container, component.offset, component.length) ) return false;
     c->err->component.z = NULL;
   }
-  if( n>ZT1_FEW && !c->err->rc ){
+  if( n>ZT1_FEW ){
     zt_cbor again = *c;
     again.p = start;
     if( !zt_cbor_skip_unique(&again, "B6", "'components'") ) c->p = c->end;

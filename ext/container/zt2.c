@@ -152,9 +152,7 @@ static bool zt2_read_name(zt_cbor *c, zt_text *out){
   const uint8_t *at = c->p;
   if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ) return zt_cbor_fail_type(c, "S1", "text");
   if( !zt_cbor_text(c, out) ) return false;
-  if( c->trusted || (out->n>0 && out->n<=ZT2_NAME_MAX_BYTES && !zt_has_nul(out->z, out->n)) ){
-    return true;
-  }
+  if( out->n>0 && out->n<=ZT2_NAME_MAX_BYTES && !zt_has_nul(out->z, out->n) ) return true;
   c->p = at;
   return zt_cbor_fail(c, "Z8",
                       out->n==0 ? "an empty name" : out->n>ZT2_NAME_MAX_BYTES

@@ -153,12 +153,12 @@ static int zt2_parts_grow(zt2_parts *parts, zt_error *err){
 /* True if n bytes at two places of an output are the same. */
 static bool zt2_is_same(zt_output *output, uint64_t a, uint64_t b, uint64_t n, zt_error *err){
   uint8_t x[ZT2_COMPARED], y[ZT2_COMPARED];
-  for(uint64_t at=0; at<n && !err->rc; at+=sizeof(x)){
+  for(uint64_t at=0; at<n; at+=sizeof(x)){
     const size_t some = n-at<sizeof(x) ? (size_t)(n-at) : sizeof(x);
     if( zt_output_read(output, a+at, x, some, err)
      || zt_output_read(output, b+at, y, some, err) || memcmp(x, y, some)!=0 ) return false;
   }
-  return !err->rc;
+  return true;
 }
 
 /* Find an earlier part that is equal to the last one, which is then cut off; or remember the last

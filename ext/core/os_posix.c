@@ -185,8 +185,8 @@ void zt_os_advise_large(void *p, size_t n){
 #ifdef MADV_HUGEPAGE
   uintptr_t from = ((uintptr_t)p + OS_LARGE_PAGE-1) & ~(OS_LARGE_PAGE-1);
   uintptr_t to = ((uintptr_t)p + n) & ~(OS_LARGE_PAGE-1);
-  /* The system may ignore this */
-  if( n>=OS_LARGE && from<to ) (void)madvise((void*)from, to-from, MADV_HUGEPAGE);
+  /* The system may ignore this. OS_LARGE has room for a large page wherever it begins. */
+  if( n>=OS_LARGE ) (void)madvise((void*)from, to-from, MADV_HUGEPAGE);
 #else
   (void)p;
   (void)n;

@@ -1,4 +1,5 @@
 """Attributes: zt_attributes and the JSON columns, for every kind of CBOR value and key."""
+import sqlite3
 import struct
 
 import pytest
@@ -84,6 +85,13 @@ def test_a_custom_field_of_0_1_is_the_same(db, cbor, sql, type, json):
     file = writer.write({"w": dict(writer.dense(b"x"), attributes={"custom": cbor})}, "0.1")
     reference = rows(db, "SELECT 'w', 'custom', value, type FROM zt_attributes(?)", with_attributes({"k": cbor}))
     assert repr(rows(db, "SELECT object, key, value, type FROM zt_attributes(?)", file)) == repr(reference)
+
+
+@pytest.mark.parametrize("key, found", [(7, "an unsigned integer"), (tag(5, "shape"), "a tag"), (Raw(b"\x41\x61"), "a byte string")])
+def test_custom_fields_of_0_1_have_texts_as_keys(db, key, found):
+    file = writer.write({"w": dict(writer.dense(b"x"), attributes={key: 1})}, "0.1")
+    with pytest.raises(sqlite3.OperationalError, match=f"object 'w': manifest byte [0-9]+: expected a text key, found {found}"):
+        rows(db, "SELECT * FROM zt_objects(?)", file)
 
 
 @EACH_VALUE

@@ -232,6 +232,24 @@ def test_such_rows_are_renamed_deleted_and_get_attributes(db, vendor):
     assert {name.replace("x.", ""): entry for name, entry in after[2].items()} == {name: before[2][name] for name in ("dtype", "encoding", "layout")}
 
 
+def test_fields_whose_keys_are_no_text(db):
+    """They are not known, either. Those of an object stay, on their side of its attributes."""
+    shard = writer.data_shard(b"there")
+    save("v-1.zt", shard)
+    objects = {"w": {"shape": [], "format": "acme.tree/1", "components": {"root": writer.in_shard("1", 4096, 5)["components"]["data"]}}}
+    body, placed = writer.place_blobs(objects, 4096, 4096)
+    fields = {5: "five", **writer.object_2(placed["w"]), writer.Raw(b"\xf4"): "false"}
+    root = {7: "seven", "shards": {"1": {"size": len(shard), "digest": writer.sha256(shard)}}, "objects": {"w": fields}}
+    save("v.zt", writer.with_manifest_2(bytes(body), writer.cbor(writer.deterministic(root))))
+    declare(db, "v.zt", "mode='update'", name="u")
+    insert(db, "u", name="w", key="seen", value=1)
+    assert rows(db, "SELECT object, key, value FROM zt_attributes('v.zt')") == [("w", "seen", 1)]
+    assert value(db, "SELECT data FROM zt_components('v.zt')") == b"there"
+    manifest = load("v.zt")
+    places = [manifest.index(field) for field in (b"\5" + writer.cbor("five"), writer.cbor("attributes"), b"\xf4" + writer.cbor("false"))]
+    assert places == sorted(places)
+
+
 def test_shards_are_kept_where_they_are(db):
     """With their table, whether or not they are there."""
     shard = writer.data_shard(b"there")

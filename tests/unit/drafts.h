@@ -19,6 +19,7 @@ typedef struct supply {
 #define SUPPLIES 256
 static supply supplies[SUPPLIES];
 static uint32_t supplies_n;
+static uint64_t hash_bits = UINT64_MAX;   /* Of a part's xxh3; the others are 0 */
 
 static inline zt_span bytes_of(const void *p, size_t n){
   return (zt_span){ p, n };
@@ -96,7 +97,7 @@ static inline int append_part(zt_encoder_run *run, uint32_t object, uint32_t pla
   s = &supplies[c.supply];
   stored = c.codec==ZT_CODEC_RAW ? s->decoded : s->stored;
   *out = (zt_stored){ .offset = zt_output_size(run->output) };
-  if( run->xxh3 ) out->xxh3 = zt_digest_xxh3(stored);
+  if( run->xxh3 ) out->xxh3 = zt_digest_xxh3(stored) & hash_bits;
   if( digest_of(c.digest ? c.digest : ZT_DIGEST_CRC32, c.digest==ZT_DIGEST_XXH3 ? s->decoded : stored, none, text, err)
    || digest_of(ZT_DIGEST_CRC32, run->prefix, s->decoded, crc, err) ) return err->rc;
   if( c.digest==0 ) text[0] = 0;

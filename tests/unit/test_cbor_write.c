@@ -1,6 +1,7 @@
 /* core/cbor_write: what is put is read back as it was. */
 #include "test.h"
 
+#include "core/cbor_order.h"
 #include "core/cbor_write.h"
 #include "core/host.h"
 
@@ -48,6 +49,9 @@ TEST_WITH(test_a_bignum_is_an_integer_where_64_bits_hold_it, setup, teardown){
   zt_cbor_put_bignum(&out, false, (zt_span){ large, sizeof(large) });
   zt_cbor_put_bignum(&out, true, (zt_span){ large, sizeof(large) });
   expect("190100" "390100" "c249010000000000000000" "c349010000000000000000");
+  zt_cbor_put_bignum(&out, false, (zt_span){ small, 2 });
+  zt_cbor_put_bignum(&out, true, (zt_span){ small, 0 });
+  expect("00" "20");
 }
 
 TEST_WITH(test_strings, setup, teardown){
@@ -65,6 +69,32 @@ TEST_WITH(test_it_grows, setup, teardown){
   zt_cbor_put_items(&out, (zt_span){ zeros, 1 });
   assert_int_equal(out.n, 1+3+1000+1);
   assert_int_equal(out.p[1], 0x59);
+}
+
+/* Each key of a map is itself put by the caller, and may be anything. */
+TEST_WITH(test_keys_that_are_put_twice, setup, teardown){
+  static const struct { const char *key, *said; } rows[] = {
+    { "6161", "key 'a' occurs twice" }, { "05", "a key of a map occurs twice" }, { "62", "a key of a map occurs twice" }
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    blob key = blob_of(rows[i].key);
+    zt_cbor_order order;
+    zt_cbor_opened map;
+    zt_cbor_order_init(&order, &out, NULL);
+    assert_true(zt_cbor_order_open(&order, true, &map));
+    for(int k=0; k<2; k++){
+      assert_true(zt_cbor_order_key(&order));
+      zt_cbor_put_items(&out, span_of(key));
+      assert_true(zt_cbor_order_value(&order));
+      zt_cbor_put_null(&out);
+    }
+    zt_cbor_order_close(&order, &map);
+    assert_false(zt_cbor_order_value(&order));
+    assert_failed(&err, rows[i].said, rows[i].key);
+    zt_cbor_order_clear(&order);
+    zt_cbor_out_reset(&out);
+    free(key.p);
+  }
 }
 
 int main(void){

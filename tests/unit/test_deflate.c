@@ -3,6 +3,7 @@
 
 #include <isa-l/igzip_lib.h>
 #include "core/inflate.h"
+#include "core/os.h"
 #include "tensor/stream.h"
 
 static blob content_of(size_t n){
@@ -238,6 +239,55 @@ TEST(test_parts_in_order_are_not_decoded_again_and_again){
   free(buffer);
   free(stored.p);
 }
+
+#if ZT_INFLATE_ISAL
+/* What stands around a stream of no bytes. */
+TEST(test_headers_and_checksums){
+  static const struct { zt_inflate_around around; const char *hex, *said; } rows[] = {
+    { ZT_INFLATE_ZLIB, "789c 0300 00000001", NULL }, { ZT_INFLATE_GZIP, "1f8b0800000000000003 0300 00000000 00000000", NULL },
+    { ZT_INFLATE_ZLIB, "78bb 00000001 0300 00000001", "deflate: it needs a dictionary" },
+    { ZT_INFLATE_ZLIB, "7701 0300 00000001", "deflate: an invalid header" },
+    { ZT_INFLATE_ZLIB, "789c 0300 00000002", "deflate: its bytes do not have the checksum behind" },
+    { ZT_INFLATE_GZIP, "1e8b0800000000000003 0300", "deflate: an invalid header" },
+    { ZT_INFLATE_GZIP, "1f8b0700000000000003 0300", "deflate: an invalid header" },
+    { ZT_INFLATE_GZIP, "1f8b0800000000000003 0300 01000000 00000000", "deflate: its bytes do not have the checksum behind" },
+    { ZT_INFLATE_BARE, "07", "deflate: an invalid block" }
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_inflate *d = zt_inflate_new(&err);
+    blob b = blob_of(rows[i].hex);
+    zt_span in = span_of(b);
+    uint8_t byte;
+    size_t n = 1, behind;
+    zt_inflate_begin(d, rows[i].around);
+    zt_inflate_next(d, &in, &byte, 1, &n, &err);
+    if( rows[i].said ) assert_failed(&err, rows[i].said, rows[i].hex);
+    else assert_true(err.rc==SQLITE_OK && n==0 && in.n==0 && zt_inflate_ended(d, &behind) && behind==0);
+    zt_inflate_free(d);
+    free(b.p);
+  }
+}
+
+/* Room for more bytes than ISA-L counts. */
+TEST(test_room_beyond_a_gigabyte){
+  const size_t room = ((size_t)1<<30)+1;
+  zt_error err = ZT_ERROR_NONE;
+  blob content = content_of(1000), stored = deflated(span_of(content));
+  zt_span in = span_of(stored);
+  zt_inflate *d = zt_inflate_new(&err);
+  uint8_t *p = zt_os_map(room);
+  size_t n, behind;
+  assert_non_null(p);
+  assert_int_equal(zt_inflate_next(d, &in, p, room, &n, &err), SQLITE_OK);
+  assert_true(n==content.n && zt_inflate_ended(d, &behind));
+  assert_memory_equal(p, content.p, n);
+  zt_os_unmap(p, room);
+  zt_inflate_free(d);
+  free(stored.p);
+  free(content.p);
+}
+#endif
 
 /* Each part is read to the end of the stream, and is told of a fault there, also behind parts that were read before it. */
 TEST(test_each_part_of_a_broken_stream_is_broken){

@@ -325,6 +325,33 @@ TEST(test_a_digest_begins_anew){
   }
 }
 
+/* That of sha256 takes its memory anew. */
+TEST(test_a_digest_that_cannot_begin_anew){
+  zt_error err = ZT_ERROR_NONE;
+  zt_digest *d = zt_digest_begin(ZT_DIGEST_SHA256, &err);
+  sqlite3_hard_heap_limit64(1);
+  assert_false(zt_digest_restart(d, &err));
+  sqlite3_hard_heap_limit64(0);
+  assert_int_equal(err.rc, SQLITE_NOMEM);
+  zt_error_clear(&err);
+  zt_digest_close(d);
+}
+
+/* The first eight bytes of a longer one. */
+TEST(test_the_number_of_a_digest){
+  static const struct { unsigned algorithm; uint64_t n; } rows[] = {
+    { ZT_DIGEST_SHA256, 0x15E2B0D3C33891EBu }, { ZT_DIGEST_CRC32C, 0xE3069283u }, { ZT_DIGEST_CRC32, 0xCBF43926u }
+  };
+  const zt_span bytes = { (const uint8_t*)"123456789", 9 };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_digest *d = zt_digest_begin(rows[i].algorithm, &err);
+    zt_digest_update(d, bytes);
+    assert_true(zt_digest_number(d)==rows[i].n);
+    zt_digest_close(d);
+  }
+}
+
 /* The bytes over which xxHash checks itself. */
 #define SANITY 2367
 static const size_t sanity_pieces[] = { 1, 3, 16, 63, 64, 65, 255, 256, 257, 1024, SANITY };

@@ -373,6 +373,55 @@ TEST(test_zt2_blocks){
   }
 }
 
+/* Parts are shared if their bytes are equal, whatever their hashes. */
+TEST(test_parts_of_one_hash){
+  static const char *const bytes[] = { "abc", "abd", "abc", "ab" };
+  static const uint64_t offsets[] = { 4096, 8192, 4096, 12288 };
+  zt_error err = ZT_ERROR_NONE;
+  zt_draft *d = new_draft();
+  zt_container *c;
+  blob b;
+  for(uint64_t i=0; i<COUNT(bytes); i++){
+    const uint64_t shape[] = { strlen(bytes[i]) };
+    add_part(d, add_dense(d, (const char[]){ (char)('a'+i), 0 }, 1, shape, &err), "data", ZT_DTYPE_u8, bytes[i], strlen(bytes[i]), 0, &err);
+  }
+  hash_bits = 0;
+  b = encode("ztensor-2", d, true, 4096, "parts");
+  hash_bits = UINT64_MAX;
+  c = open_image(b, "parts");
+  for(uint32_t i=0; i<COUNT(bytes); i++){
+    zt_component read;
+    zt_container_component(c, i, zt_container_first(c, i), ZT_COMPONENT_ALL, &read);
+    check( read.offset==offsets[i] && memcmp(b.p+read.offset, bytes[i], strlen(bytes[i]))==0, "%u: at %llu", i, (unsigned long long)read.offset );
+  }
+  zt_container_close(c);
+  free(b.p);
+}
+
+/* zTensor 1.2 has them as u8. */
+TEST(test_bytes_without_a_type){
+  static const uint64_t shape[] = { 0 };
+  const zt_draft_object object = { .name = ZT_TEXT("w"), .layout = ZT_LAYOUT_COO, .rank = 1, .shape = shape };
+  zt_error err = ZT_ERROR_NONE;
+  zt_draft *d = new_draft();
+  const uint32_t o = add_object(d, &object, &err);
+  zt_component read;
+  zt_container *c;
+  blob b;
+  add_part(d, o, "values", ZT_DTYPE_f8_e5m2, "", 0, 0, &err);
+  add_part(d, o, "coords", ZT_DTYPE_u64, "", 0, 0, &err);
+  add_supply(d, o, (zt_draft_component){ .role = ZT_TEXT("other") }, (supply){ .decoded = bytes_of("xyz", 3) }, &err);
+  b = encode("ztensor-1.2", d, false, 0, "untyped");
+  c = open_image(b, "untyped");
+  assert_true(zt_component_find(c, 0, ZT_TEXT("other"), &read));
+  assert_text(read.dtype, "u8", "other");
+  assert_true(read.type.z==NULL && read.length==3);
+  assert_true(zt_component_find(c, 0, ZT_TEXT("values"), &read));
+  assert_text(read.type, "f8_e5m2", "values");
+  zt_container_close(c);
+  free(b.p);
+}
+
 TEST(test_sparse){
   static const uint64_t shape[] = { 2, 3 }, indices[] = { 0, 2 }, indptr[] = { 0, 1, 2 }, coords[] = { 0, 1, 0, 2 };
   static const float values[] = { 1, 2 };

@@ -4,6 +4,7 @@
 */
 #include "oom.h"
 #include "drafts.h"
+#include "container/encoder_manifest.h"
 
 #define LONG_NAME 65532
 
@@ -106,6 +107,21 @@ TEST(test_components){
     check_trial(&t, &object, &values);
     t.message = NULL;
     check_trial(&t, &object, NULL);   /* There are no components yet */
+  }
+}
+
+/* Those of a sparse object may have any name, and no type. */
+TEST(test_components_of_sparse_objects){
+  static const uint64_t shape[] = { 3 };
+  static const struct { const char *role, *message; bool zt2; } roles[] = {
+    { "other", NULL, false }, { "a\xFF", "names are UTF-8; rename the component", false }, { "", "needs a name; name the component", true }
+  };
+  static const char *const formats[] = { "ztensor-2", "ztensor-1.2" };
+  for(size_t i=0; i<COUNT(formats); i++) for(size_t k=0; k<COUNT(roles); k++){
+    const zt_draft_object object = { .name = ZT_TEXT("w"), .layout = ZT_LAYOUT_COO, .rank = 1, .shape = shape };
+    const zt_draft_component untyped = { .role = zt_text_of(roles[k].role) };
+    const trial t = { .format = formats[i], .message = i==0 || !roles[k].zt2 ? roles[k].message : NULL };
+    check_trial(&t, &object, &untyped);
   }
 }
 
@@ -429,6 +445,101 @@ TEST(test_rows_that_are_there){
   assert_int_equal(zt_draft_objects(d), 2);
   assert_int_equal(zt_draft_find(d, ZT_TEXT("second")), first+1);
   zt_draft_free(d);
+}
+
+/* Texts have no room, though the rows have. */
+TEST_WITH(test_no_memory_for_texts, disarm, NULL){
+  static char word[10000];
+  zt_error err = ZT_ERROR_NONE;
+  zt_draft *d = new_draft();
+  const uint32_t o = add_dense(d, "w", 0, NULL, &err);
+  zt_draft_component c = { .role = ZT_TEXT("data") };
+  const zt_text long_word = { word, sizeof(word) };
+  memset(word, 'x', sizeof(word));
+  add_supply(d, o, c, (supply){ .decoded = bytes_of("", 0) }, &err);
+  add_attribute(d, o, "key", "01", NULL, &err);
+  assert_succeeded(&err, "rows");
+  memory_arm(1, true);
+  c.role = long_word;
+  assert_int_equal(zt_draft_add_component(d, o, &c, &err), SQLITE_NOMEM);
+  zt_error_clear(&err);
+  assert_false(zt_draft_has_attribute(d, o, long_word, &err));
+  assert_int_equal(err.rc, SQLITE_NOMEM);
+  zt_error_clear(&err);
+  memory_arm(0, false);
+  assert_true(zt_draft_has_attribute(d, o, ZT_TEXT("key"), &err));
+  assert_false(zt_draft_has_attribute(d, o, long_word, &err));
+  zt_draft_free(d);
+}
+
+/* A draft is used again unless it has become large: by its attributes, or by its texts. */
+TEST(test_a_draft_is_used_again){
+  for(int large=0; large<3; large++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_draft *d = new_draft();
+    const uint32_t o = add_dense(d, "w", 0, NULL, &err);
+    char key[5000];
+    memset(key, 'k', sizeof(key));
+    key[large==2 ? sizeof(key)-1 : 2] = 0;
+    for(int i=0; i<(large==1 ? 40 : 1); i++){
+      key[0] = (char)('0'+i);
+      add_attribute(d, o, key, "01", NULL, &err);
+    }
+    assert_succeeded(&err, "attributes");
+    d = zt_draft_reuse(d);
+    assert_int_equal(d!=NULL, large==0);
+    if( d ) assert_int_equal(zt_draft_objects(d), 0);
+    zt_draft_free(d);
+  }
+  assert_null(zt_draft_reuse(NULL));
+}
+
+TEST(test_a_manifest_that_is_too_large){
+  zt_error err = ZT_ERROR_NONE;
+  assert_int_equal(zt_encoder_check_manifest(&(zt_cbor_out){ .n = (size_t)ZT_MAX_MANIFEST }, &err), SQLITE_OK);
+  assert_int_equal(zt_encoder_check_manifest(&(zt_cbor_out){ .n = (size_t)ZT_MAX_MANIFEST+1 }, &err), SQLITE_TOOBIG);
+  assert_string_equal(err.message, "ztensor: the manifest would have 1073741825 bytes, more than 1073741824");
+  assert_int_equal(zt_encoder_check_manifest(&(zt_cbor_out){ .n = 0 }, &err), SQLITE_TOOBIG);   /* It stays */
+  zt_error_clear(&err);
+}
+
+/* What says that an attribute is too deep needs memory, too. */
+TEST_WITH(test_no_memory_for_depth, disarm, NULL){
+  uint8_t value[80];
+  const zt_draft_attribute a = { .key = ZT_TEXT("k"), .value = { value, sizeof(value) }, .stored_type = ZT_TEXT("") };
+  zt_error err = ZT_ERROR_NONE;
+  memset(value, 0x81, sizeof(value));
+  memory_arm(1, true);
+  assert_int_equal(zt_encoder_check_depth(&a, true, true, &err), SQLITE_NOMEM);
+  memory_arm(0, false);
+  zt_error_clear(&err);
+  zt_encoder_check_depth(&a, true, true, &err);
+  assert_failed(&err, "attribute 'k' is nested deeper than 28 levels", "depth");
+}
+
+/* Sizes that are not known, or that nobody can have, are not expected. */
+TEST(test_sizes_that_are_not_expected){
+  static const uint64_t lengths[][2] = { { ZT_DRAFT_UNKNOWN, 3 }, { UINT64_MAX-30, 3 }, { UINT64_MAX-74, 3 }, { 3, UINT64_MAX-30 } };
+  static const uint64_t shape[] = { 3 };
+  for(size_t i=0; i<COUNT(lengths); i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_draft *d = new_draft();
+    size_t n;
+    uint8_t *p;
+    for(int k=0; k<2; k++){
+      const uint32_t o = add_dense(d, k ? "b" : "a", 1, shape, &err);
+      zt_draft_component c = { .role = ZT_TEXT("data"), .element = zt_dtype_get(ZT_DTYPE_u8), .codec = ZT_CODEC_RAW };
+      c.supply = supplies_n;
+      c.decoded_length = lengths[i][k];
+      supplies[supplies_n++] = (supply){ .decoded = bytes_of("abc", 3) };
+      zt_draft_add_component(d, o, &c, &err);
+    }
+    p = encode_with(zt_encoder_named(ZT_TEXT("ztensor-1.2")), d, &zt_encoder_named(ZT_TEXT("ztensor-1.2"))->defaults, 1<<20, &n, &err);
+    assert_succeeded(&err, "sizes");
+    assert_true(p && n>64+67 && memcmp(p+64, "abc", 3)==0 && memcmp(p+128, "abc", 3)==0);
+    sqlite3_free(p);
+    zt_draft_free(d);
+  }
 }
 
 /* Every size of an output that is too small. */

@@ -44,6 +44,9 @@ TEST(test_the_first_failure_wins){
   assert_int_equal(zt_fail(&err, SQLITE_ERROR, "second"), SQLITE_TOOBIG);
   assert_int_equal(zt_fail_nomem(&err), SQLITE_TOOBIG);
   assert_int_equal(zt_fail_os(&err, "open", ENOENT), SQLITE_TOOBIG);
+  assert_int_equal(zt_fail_changing(&err, "second"), SQLITE_TOOBIG);
+  assert_int_equal(zt_fail_remote(&err, "denied", "second"), SQLITE_TOOBIG);
+  assert_true(!err.changing && !err.kind);
   assert_string_equal(err.message, "ztensor: first");
   zt_error_clear(&err);
   assert_int_equal(zt_fail_nomem(&err), SQLITE_NOMEM);
@@ -101,6 +104,14 @@ TEST(test_long_names_are_cut_between_characters){
       }
     }
   }
+}
+
+/* Bytes of which none begins a character are cut away whole. */
+TEST(test_long_names_without_characters){
+  char name[600];
+  memset(name, 0x80, sizeof(name));
+  assert_int_equal(zt_shown((zt_text){ name, 512 }), 512);
+  assert_int_equal(zt_shown((zt_text){ name, sizeof(name) }), 0);
 }
 
 /* The parts lie in the message's memory: what is wrong is its end, names as they are stand behind it. */

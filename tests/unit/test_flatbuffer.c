@@ -107,6 +107,65 @@ TEST(test_after_a_failure_all_is_absent){
   close_bytes(&o);
 }
 
+TEST(test_what_is_no_flatbuffer){
+  static const struct { const char *hex, *said; } roots[] = {
+    { "0000", "the file ends before its root" }, { "10000000", "byte 0: a reference leads beyond the file" },
+    { "04000000 00000080", "byte 4: a table's vtable does not lie within the file" }
+  };
+  /* The field 2 of the root is a reference, at byte 28, to something at byte 32: beyond the file, or with such a vtable */
+  static const struct { const char *hex, *said; } children[] = {
+    { "10000000 0a00 1000 0c00 0000 0c00 0000" "0c000000 0c000000 00000000 ff000000", "byte 28: a reference leads beyond the file" },
+    { "10000000 0a00 1000 0c00 0000 0c00 0000" "0c000000 0c000000 00000000 04000000 00000080",
+      "byte 32: a table's vtable does not lie within the file" }
+  };
+  for(size_t i=0; i<COUNT(roots)+COUNT(children); i++){
+    const bool root_fails = i<COUNT(roots);
+    const char *said = root_fails ? roots[i].said : children[i-COUNT(roots)].said;
+    zt_flatbuffer_table root, child;
+    opened o;
+    open_bytes(&o, blob_of(root_fails ? roots[i].hex : children[i-COUNT(roots)].hex), false);
+    check( zt_flatbuffer_root(&o.in, &root)==!root_fails, "%zu", i );
+    if( !root_fails ) check( !zt_flatbuffer_child(&o.in, &root, 2, &child), "%zu", i );
+    assert_failed(&o.err, said, "no flatbuffer");
+    close_bytes(&o);
+  }
+}
+
+/* The root's vtable lies in a later page than the root, and is gone when it is read. */
+TEST(test_a_file_that_is_cut_short){
+  zt_flatbuffer_table root;
+  blob b = { 0 };
+  opened o;
+  put_hex(&b, "04000000 00000000");
+  put_repeated(&b, 0, 2*ZT_PAGE);
+  memcpy(b.p+4, "\x00\xf0\xff\xff", 4);   /* A page of 4096 bytes behind it */
+  open_bytes(&o, seal(&b), true);
+  assert_int_equal(truncate(file_path, ZT_PAGE), 0);
+  assert_false(zt_flatbuffer_root(&o.in, &root));
+  assert_failed(&o.err, "the file was cut short while it was read", "vtable");
+  close_bytes(&o);
+}
+
+static bool stop_soon(void *context){
+  return ++*(int*)context>=2;
+}
+
+TEST(test_many_tables_can_be_interrupted){
+  int asked = 0;
+  const zt_interrupt interrupt = { stop_soon, &asked };
+  zt_flatbuffer_table root, child;
+  zt_flatbuffer_vector tables;
+  uint32_t n = 0;
+  opened o;
+  open_bytes(&o, blob_of(SMALL), false);
+  o.in.pages.interrupt = &interrupt;
+  assert_true(zt_flatbuffer_root(&o.in, &root) && zt_flatbuffer_tables(&o.in, &root, 2, &tables));
+  while( zt_flatbuffer_item(&o.in, tables, n%2, &child) ) n++;
+  assert_int_equal(o.err.rc, SQLITE_INTERRUPT);
+  assert_int_equal(n, 2*65536-2);   /* And the root */
+  close_bytes(&o);
+}
+
 int main(void){
   return run_all("flatbuffer", make_file, remove_file);
 }

@@ -297,6 +297,26 @@ TEST(test_expected){
   }
 }
 
+/* Arrays that are entered one by one are no deeper than those that are skipped. */
+TEST(test_depth_of_opened_arrays){
+  blob b = { 0 };
+  zt_error err = ZT_ERROR_NONE;
+  zt_json_reader r;
+  zt_json_level level;
+  put_repeated(&b, '[', ZT_JSON_MAX_DEPTH+1);
+  b = seal(&b);
+  zt_json_read_init(&r, "manifest", span_of(b), &err);
+  for(int i=0; i<ZT_JSON_MAX_DEPTH; i++) assert_true(zt_json_read_open(&r, ZT_JSON_ARRAY, &level));
+  assert_false(zt_json_read_open(&r, ZT_JSON_ARRAY, &level));
+  assert_failed(&err, "nested deeper than 64 levels", "J9");
+  free(b.p);
+}
+
+TEST(test_the_real_of_no_text){
+  char room[ZT_JSON_REAL_ROOM];
+  assert_true(zt_json_read_real((zt_text){ "", 0 }, room)==0);
+}
+
 /* In line, where 20 bytes are left, and not. */
 TEST(test_uint){
   static const char *const texts[] = {
@@ -310,7 +330,7 @@ TEST(test_uint){
       zt_json_reader r;
       uint64_t u;
       put(&b, texts[i], strlen(texts[i]));
-      put_repeated(&b, i%2 ? ',' : ']', behind);
+      put_repeated(&b, i%3==0 ? ',' : i%3==1 ? ']' : '}', behind);
       b = seal(&b);
       zt_json_read_init(&r, "manifest", span_of(b), &err);
       assert_true(zt_json_read_uint(&r, &u));

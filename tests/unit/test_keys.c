@@ -5,6 +5,8 @@
 #include "core/renamed_duplicates.h"
 #include "core/keys.h"
 #include "core/duplicate_keys.h"
+#include "core/item.h"
+#include "core/u32_array.h"
 
 /* --- Helpers --- */
 
@@ -121,6 +123,43 @@ TEST(test_keys_are_equal_by_value_alone){
     }
   }
   assert_true(pairs>10000);
+}
+
+/* The hashes of unequal keys are nearly always different, so that these are seldom compared. Items that are cut, or too deep, equal none. */
+TEST(test_items_that_differ){
+  static const struct { const char *a, *b; int depth; } rows[] = {
+    { "", "00", 0 }, { "00", "", 0 }, { "00", "20", 0 }, { "f4", "f90000", 0 }, { "f90000", "f4", 0 }, { "820102", "8101", 0 },
+    { "8101", "820102", 0 }, { "8101", "8102", 0 }, { "a10001", "a10002", 0 }, { "a10001", "a10101", 0 }, { "9f01ff", "9f0102ff", 0 },
+    { "c100", "c200", 0 }, { "c100", "c101", 0 }, { "8261614161", "8261616161", 0 }, { "6161", "6162", 0 }, { "6161", "626161", 0 },
+    { "80", "80", ZT_CBOR_MAX_DEPTH }, { "8101", "81", 0 }, { "81", "81", 0 }
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    blob both[2] = { blob_of(rows[i].a), blob_of(rows[i].b) };
+    zt_cbor a, b;
+    for(int swapped=0; swapped<2; swapped++){
+      zt_cbor_init_trusted(&a, span_of(both[swapped]), 0, swapped ? 0 : rows[i].depth, &err);
+      zt_cbor_init_trusted(&b, span_of(both[!swapped]), 0, swapped ? rows[i].depth : 0, &err);
+      check( !zt_item_equal(&a, &b), "%s and %s", rows[i].a, rows[i].b );
+      zt_error_clear(&err);
+    }
+    free(both[0].p);
+    free(both[1].p);
+  }
+}
+
+TEST(test_what_is_no_item_has_no_hash){
+  static const struct { const char *hex; int depth; } rows[] = { { "", 0 }, { "82", 0 }, { "80", ZT_CBOR_MAX_DEPTH } };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    blob b = blob_of(rows[i].hex);
+    zt_cbor c;
+    zt_cbor_init_trusted(&c, span_of(b), 0, rows[i].depth, &err);
+    assert_int_equal(zt_item_hash(&c, 7), 0);
+    assert_int_equal(err.rc, SQLITE_ERROR);
+    zt_error_clear(&err);
+    free(b.p);
+  }
 }
 
 /* All texts at once, then each encoding of each again. */
@@ -366,14 +405,16 @@ TEST(test_a_set_is_appended_to_another){
     { "with the last name again", 0, 5, 4, 5, 5, false, false, false },
     { "to what is in no order", 0, 50, 50, 5, 5, true, false, false },
     { "what is in no order", 0, 5, 5, 50, 50, false, true, false },
+    { "what is in two runs", 0, 5, 8, 2, 2, false, true, false },
   };
+  static const size_t swapped[] = { 1, 0 };
   size_t at[N], order[50];
   uint64_t seed = 11;
   blob b = names(N, NULL, at);
   shuffle(order, COUNT(order), &seed);
   for(size_t i=0; i<COUNT(rows); i++){
     zt_keys k = set_of(b, at, rows[i].first, rows[i].n, rows[i].mixed ? order : NULL);
-    zt_keys other = set_of(b, at, rows[i].other_first, rows[i].other_n, rows[i].other_mixed ? order : NULL);
+    zt_keys other = set_of(b, at, rows[i].other_first, rows[i].other_n, !rows[i].other_mixed ? NULL : rows[i].other_n==2 ? swapped : order);
     size_t n = rows[i].n + (rows[i].appended ? rows[i].taken : 0);
     check( zt_keys_append(&k, b.p, &other, (uint32_t)rows[i].taken)==rows[i].appended, "%s", rows[i].what );
     check( k.n==n, "%s: %u names", rows[i].what, (unsigned)k.n );
@@ -582,6 +623,75 @@ TEST(test_the_first_key_that_stands_twice_is_named){
     assert_failed(&err, message, "shuffled");
     free(b.p);
   }
+}
+
+/* Keys of their own positions, of which the last may be the first again. All hashes lie in the lower half of their range. */
+typedef struct crowd {
+  size_t n, next, twice;   /* twice: the key that equals the first one */
+  int passes;
+} crowd;
+
+static void crowd_rewind(void *context){
+  crowd *c = context;
+  c->next = 0;
+  c->passes++;
+}
+
+static bool crowd_next(void *context, uint64_t seed, size_t *at, uint64_t *hash){
+  crowd *c = context;
+  const uint64_t key = c->next==c->twice ? 0 : c->next;
+  (void)seed;
+  *at = c->next;
+  *hash = key<<32 | (uint32_t)(key*30000);
+  return c->next++<c->n;
+}
+
+static bool crowd_equal(void *context, size_t a, size_t b){
+  const crowd *c = context;
+  return a==0 && b==c->twice;
+}
+
+/* A part of the range may have more keys than room: then the parts are made smaller, unless a key was found that stands twice. */
+TEST(test_hashes_that_crowd){
+  static const struct { size_t twice, found; bool again; } rows[] = {
+    { SIZE_MAX, SIZE_MAX, true }, { 69999, 69999, true }, { 100, 100, false }
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    crowd c = { 70000, 0, rows[i].twice, 0 };
+    const zt_duplicate_keys keys = { crowd_rewind, crowd_next, crowd_equal, &c, c.n, 100000, NULL, &err };
+    size_t found;
+    assert_int_equal(zt_duplicate_keys_find(&keys, &found), SQLITE_OK);
+    assert_true(found==rows[i].found);
+    check( c.passes==(rows[i].again ? 5 : 2), "%zu: %d", i, c.passes );   /* One of 2 parts and all of 4, or 2 parts */
+  }
+}
+
+/* The caller adds the names one by one then. */
+TEST(test_no_memory_for_a_set_that_is_appended){
+  size_t at[20];
+  blob b = names(20, NULL, at);
+  zt_keys k = set_of(b, at, 0, 5, NULL), other = set_of(b, at, 5, 15, NULL);
+  sqlite3_hard_heap_limit64(1);
+  assert_false(zt_keys_append(&k, b.p, &other, 15));
+  sqlite3_hard_heap_limit64(0);
+  assert_int_equal(k.n, 5);
+  assert_true(zt_keys_append(&k, b.p, &other, 15) && k.n==20);
+  zt_keys_clear(&k);
+  zt_keys_clear(&other);
+  free(b.p);
+}
+
+/* Numbers of names beyond 32 bits are not expected: nothing is reserved for them. */
+TEST(test_room_for_too_many){
+  zt_keys k = { 0 };
+  zt_u32_array a = { 0 };
+  zt_keys_reserve(&k, (uint64_t)1<<32);
+  zt_u32_array_reserve(&a, (uint64_t)1<<32);
+  assert_true(k.capacity==0 && a.capacity==0);
+  assert_true(zt_u32_array_room(&a, 0) && zt_u32_array_room(&a, 5) && a.capacity>=5);
+  assert_true(zt_u32_array_room(&a, 1));
+  zt_u32_array_clear(&a);
 }
 
 /* Many that are all the same take no longer. */

@@ -19,6 +19,8 @@ static char *read_list(const char *text){
   if( err.rc ){
     assert_int_equal(err.rc, SQLITE_ERROR);
     assert_null(err.rule);   /* It is no file's */
+    assert_false(zt_list_next(&list, &element));   /* Nothing follows a failure */
+    assert_null(element);
     out.n = 0;
     put(&out, err.parts.fault, strlen(err.parts.fault));
   }else{
@@ -70,6 +72,7 @@ TEST(test_broken_lists){
     { "[\"\\udc00\"]", "the source is a list: byte 2: half of a surrogate pair" }, { "[\"\\ud800\\u0041\"]", "the source is a list: byte 2: half of a surrogate pair" },
     { "[\"\\ud800\\ue000\"]", "the source is a list: byte 2: half of a surrogate pair" }, { "[\"\\ud800\\", "the source is a list: byte 2: half of a surrogate pair" },
     { "[\"\\ud800\\u", "the source is a list: byte 2: half of a surrogate pair" }, { "[\"\\ud800x\"]", "the source is a list: byte 2: half of a surrogate pair" },
+    { "[\"\\ud800\\n12345\"]", "the source is a list: byte 2: half of a surrogate pair" },
     /* Elements that are no text */
     { "[\"a\", [\"b\"]]", "the source is a list: element 1 is an array, not text" },
     { "[[\"b\"]]", "the source is a list: element 0 is an array, not text" },
@@ -78,6 +81,7 @@ TEST(test_broken_lists){
     { "[\"a\",true]", "the source is a list: element 1 is a boolean, not text" }, { "[false]", "the source is a list: element 0 is a boolean, not text" },
     { "[\"a\",\"b\",-1.5e3]", "the source is a list: element 2 is a number, not text" }, { "[1]", "the source is a list: element 0 is a number, not text" },
     { "[12, \"a\"]", "the source is a list: element 0 is a number, not text" },
+    { "[1, 2] \n", "the source is a list: element 0 is a number, not text" },
   };
   for(size_t i=0; i<COUNT(rows); i++){
     char *got = read_list(rows[i].text);
@@ -91,7 +95,7 @@ TEST(test_broken_lists){
 TEST(test_what_is_no_list){
   static const char *const texts[] = {
     "", " ", "a", "\"a\"", "{\"a\":1}", "x[\"a\"]", "[", " [", "[[", "[a-z].zt", "[a]", "[0-9].zt", "[0-9]", "[1]*", "[12]/x", "[]a]", "[].zt", "[[]1].zt",
-    "[[]", "[[]]", "[nt]*", "[n]", "[none]", "[nullx", "[null].zt", "[true]x", "[1,2]*.zt", "[-a].zt", "[-]", "[!a]*", "[\\\"]", "['a']", "[ab][cd]", "[1][2]",
+    "[[]", "[[]]", "[nt]*", "[n]", "[none]", "[nullx", "[null].zt", "[true]x", "[1,2]*.zt", "[1,2", "[-a].zt", "[-]", "[!a]*", "[\\\"]", "['a']", "[ab][cd]", "[1][2]",
     "[\v\"a\"]"
   };
   for(size_t i=0; i<COUNT(texts); i++) check( !zt_list_is(texts[i]), "%s", texts[i] );

@@ -1,6 +1,7 @@
 /* msgpack: core/msgpack_read.h. The files of tests/formats/msgpack/hostile break each rule. */
 #include "test.h"
 
+#include <unistd.h>
 #include "core/msgpack_read.h"
 
 typedef struct opened {
@@ -119,6 +120,57 @@ TEST(test_what_is_no_msgpack){
     open_hex(&o, rows[i].hex);
     if( zt_msgpack_next(&o.in, &o.rest, &item) ) check( !zt_msgpack_skip(&o.in, &o.rest, &item, 0), "%s", rows[i].hex );
     assert_failed(&o.err, rows[i].what, rows[i].hex);
+    close_bytes(&o);
+  }
+}
+
+/* What lies in a later page is gone when it is read: a number, and the type of an extension. */
+TEST(test_a_file_that_is_cut_short){
+  static const char *const heads[] = { "ce", "c702" };
+  char path[] = "/tmp/ztensor-msgpack-XXXXXX";
+  close(mkstemp(path));
+  for(size_t i=0; i<COUNT(heads); i++){
+    zt_msgpack_item item;
+    blob head = blob_of(heads[i]);
+    opened o = { .err = ZT_ERROR_NONE };
+    put_repeated(&o.bytes, 0xC0, ZT_PAGE-head.n);
+    put(&o.bytes, head.p, head.n);
+    put_repeated(&o.bytes, 0, 10);
+    write_file(path, o.bytes.p, o.bytes.n);
+    assert_int_equal(zt_source_open(path, NULL, &o.source, &o.err), SQLITE_OK);
+    zt_pages_open(o.source, NULL, &o.in, &o.err);
+    o.rest = (zt_msgpack_range){ 0, o.bytes.n };
+    while( o.rest.at<ZT_PAGE-head.n ) assert_true(zt_msgpack_next(&o.in, &o.rest, &item));
+    assert_int_equal(truncate(path, (off_t)ZT_PAGE), 0);
+    assert_false(zt_msgpack_next(&o.in, &o.rest, &item));
+    assert_failed(&o.err, "the file was cut short while it was read", heads[i]);
+    close_bytes(&o);
+    free(head.p);
+  }
+  assert_int_equal(unlink(path), 0);
+}
+
+static bool stop_third(void *context){
+  return ++*(int*)context==3;
+}
+
+TEST(test_a_long_array_can_be_interrupted){
+  for(int stopping=0; stopping<2; stopping++){
+    int asked = stopping ? 0 : 3;
+    const zt_interrupt interrupt = { stop_third, &asked };
+    zt_msgpack_item item;
+    opened o;
+    open_hex(&o, "");
+    put_hex(&o.bytes, "dd00030d40");   /* 200,000 items */
+    put_repeated(&o.bytes, 0xC0, 200000);
+    o.in.image = o.bytes.p;
+    o.in.size = o.rest.end = o.bytes.n;
+    o.in.interrupt = &interrupt;
+    assert_true(zt_msgpack_next(&o.in, &o.rest, &item));
+    assert_int_equal(zt_msgpack_skip(&o.in, &o.rest, &item, 0), !stopping);
+    assert_int_equal(o.err.rc, stopping ? SQLITE_INTERRUPT : SQLITE_OK);
+    assert_int_equal(asked, stopping ? 3 : 6);
+    assert_true(stopping ? o.rest.at<o.rest.end : o.rest.at==o.rest.end);
     close_bytes(&o);
   }
 }

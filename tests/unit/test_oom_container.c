@@ -122,6 +122,54 @@ TEST_WITH(test_containers_of_every_generation, disarm, NULL){
   }
 }
 
+/* Of 0.1, formats of sparse tensors that have no word here; of 1.0, tensors of many components. Both are kept beside the manifest. */
+TEST_WITH(test_what_is_kept_of_manifests, disarm, NULL){
+  for(int old=0; old<2; old++){
+    blob b = { 0 }, manifest = { 0 };
+    const uint32_t n = old ? 60 : 2;   /* What is kept grows at one or another of its parts */
+    file f = { .image = true, .objects = n, .components = old ? n : 9*n };
+    job j = { old ? "0.1" : "1.0", open_container, &f, SQLITE_OK, 3 };
+    if( old ) put_array(&manifest, n);
+    else put_hex(&manifest, "a2 6776657273696f6e 63312e30 6774656e736f7273 a2");   /* "version": "1.0", "tensors" */
+    for(uint32_t i=0; i<n; i++){
+      const char name[] = { (char)('A'+i), 0 };
+      if( !old ) put_text(&manifest, name);
+      put_map(&manifest, old ? 8 : 4);
+      if( old ){
+        put_text(&manifest, "name");
+        put_text(&manifest, name);
+        put_hex(&manifest, "666f6666736574 1840 6473697a65 00 68656e636f64696e67 63726177");   /* offset 64, size 0, encoding raw */
+        put_text(&manifest, "layout");
+        put_text(&manifest, "sparse");
+        put_text(&manifest, "sparse_format");
+        put_text(&manifest, "bsr");
+      }
+      put_text(&manifest, "dtype");
+      put_text(&manifest, "uint8");
+      put_text(&manifest, "shape");
+      put_array(&manifest, 0);
+      if( old ) continue;
+      put_text(&manifest, "format");
+      put_text(&manifest, "own");
+      put_text(&manifest, "components");
+      put_map(&manifest, 9);
+      for(int k=0; k<9; k++){
+        put_text(&manifest, (char[]){ (char)('a'+k), 0 });
+        put_hex(&manifest, "a2 666f6666736574 1840 666c656e677468 00");
+      }
+    }
+    put(&b, old ? "ZTEN0001" : "ZTEN1000", 8);
+    put_repeated(&b, 0, 56);
+    put(&b, manifest.p, manifest.n);
+    put_le64(&b, manifest.n);
+    f.manifest = manifest.n;
+    f.bytes = seal(&b);
+    sweep(&j);
+    free(f.bytes.p);
+    free(manifest.p);
+  }
+}
+
 /* Names in and out of order, escaped, tensors in another order than their bytes; and files that break rules. */
 TEST_WITH(test_files_of_safetensors, disarm, NULL){
   static const struct { const char *name; int rc; } files[] = {

@@ -1,7 +1,8 @@
 /*
-** Files in the making: core/output.h. The system's failures are tests/faults/test_output.py's.
+** Files in the making: core/output.h. tests/faults/test_writing.py has what each failure of the system does to a file that is
+** written; here are those that meet another one.
 */
-#include "test.h"
+#include "refused.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,15 +32,19 @@ static int count_names(void){
   return n;
 }
 
-static int remove_folder(void **state){
+static void remove_content(void){
   DIR *d = opendir(dir);
   char path[400];
-  (void)state;
   for(struct dirent *e; (e = readdir(d))!=NULL; ){
     snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
     if( unlink(path) ) rmdir(path);
   }
   closedir(d);
+}
+
+static int remove_folder(void **state){
+  (void)state;
+  remove_content();
   return rmdir(dir);
 }
 
@@ -230,6 +235,14 @@ FOLDER_TEST(names_links_and_rights){
   assert_int_equal(stat(path, &s), 0);
   assert_int_equal(s.st_mode & 07777, 0640);
   unlink(path);
+  memset(name, 0x80, 210);   /* No character begins */
+  name[210] = 0;
+  snprintf(path, sizeof(path), "%s/%s", dir, name);
+  assert_int_equal(zt_output_open(path, ZT_OUTPUT_CREATE, false, &o, &err), SQLITE_OK);
+  assert_int_equal(zt_output_place(o, &err), SQLITE_OK);
+  zt_output_keep(o);
+  zt_output_close(o);
+  assert_int_equal(unlink(path), 0);
   /* A symbolic link stays one; another hard link keeps the old bytes */
   write_file(target, "old", 3);
   snprintf(path, sizeof(path), "%s/link", dir);
@@ -413,6 +426,15 @@ FOLDER_TEST(failures_name_the_target){
   zt_output_close(o);
 }
 
+TEST(a_target_in_the_root){
+  zt_error err = ZT_ERROR_NONE;
+  char *found;
+  if( zt_output_check("/none-such.zt", ZT_OUTPUT_CREATE, &found, &err)==SQLITE_OK ) assert_string_equal(found, "/none-such.zt");
+  else check( strstr(err.message, "making a file in its directory: "), "%s", err.message );   /* Only root may */
+  sqlite3_free(found);
+  zt_error_clear(&err);
+}
+
 TEST(memory_has_a_bound){
   zt_error err = ZT_ERROR_NONE;
   zt_output *o;
@@ -428,6 +450,188 @@ TEST(memory_has_a_bound){
   zt_error_clear(&err);
   zt_output_close(o);
 }
+
+#if REFUSED_HERE
+/* --- A system that refuses --- */
+
+/* Writes "new" while the refusals last: the result, and with what it is undone after that. */
+static int write_refused(zt_output_mode mode, bool keep, zt_error *err){
+  zt_output *o;
+  err->path = "it";
+  if( zt_output_open(target, mode, true, &o, err)==SQLITE_OK && zt_output_append(o, text("new"), err)==SQLITE_OK
+   && zt_output_place(o, err)==SQLITE_OK ){
+    if( keep ) zt_output_keep(o);
+    else zt_output_undo(o, err);
+  }
+  zt_output_close(o);
+  refuse_nothing();
+  return err->rc;
+}
+
+static void turn_into_fifo(struct stat *s){
+  if( s->st_nlink==2 ) s->st_mode = (s->st_mode & ~(mode_t)S_IFMT)|S_IFIFO;   /* The old file with its hidden name */
+}
+
+static void turn_into_another(struct stat *s){
+  s->st_dev++;
+}
+
+/* What a file system can do decides how a file gets its name; the file is the same. */
+FOLDER_TEST(other_ways_to_a_name){
+  static const struct { const char *call; int error, first, times; const char *other; int other_error; } rows[] = {
+    { "open:tmpfile", EOPNOTSUPP, 1, ALWAYS, NULL, 0 }, { "open:tmpfile", EOPNOTSUPP, 1, ALWAYS, "renameat2", EOPNOTSUPP },
+    { "open:tmpfile", EOPNOTSUPP, 1, ALWAYS, "renameat2", EPERM }, { "renameat2", ENOSYS, 1, ALWAYS, NULL, 0 },
+    { "linkat", EEXIST, 2, 1, NULL, 0 }, { "linkat", EEXIST, 2, 5, NULL, 0 }, { "faccessat", ENOENT, 2, 1, NULL, 0 },
+    { "fsync", EINVAL, 2, 1, NULL, 0 }, { "fsync", ENOTSUP, 2, 1, NULL, 0 }
+  };
+  for(size_t i=0; i<COUNT(rows); i++) for(int had=0; had<2; had++){
+    zt_error err = ZT_ERROR_NONE;
+    if( had ) write_file(target, "old", 3);
+    refuse(rows[i].call, rows[i].error, rows[i].first, rows[i].times);
+    if( rows[i].other ) refuse(rows[i].other, rows[i].other_error, 1, ALWAYS);
+    write_refused(ZT_OUTPUT_REPLACE, true, &err);
+    assert_succeeded(&err, rows[i].call);
+    assert_content(target, "new");
+    assert_int_equal(count_names(), 1);
+    unlink(target);
+  }
+}
+
+FOLDER_TEST(refusals_that_meet_another_one){
+  static const struct {
+    zt_output_mode mode;
+    bool keep;
+    const char *call;
+    int error, first, times;
+    const char *other;
+    int other_error, other_first;
+    const char *fault;
+  } rows[] = {
+    { ZT_OUTPUT_REPLACE, true, "open:tmpfile", EOPNOTSUPP, 1, ALWAYS, "open:create", EEXIST, 1, "making a file in its directory: File exists" },
+    { ZT_OUTPUT_REPLACE, true, "open:tmpfile", EOPNOTSUPP, 1, ALWAYS, "fchmod", EIO, 1, "making a file in its directory: Input/output error" },
+    { ZT_OUTPUT_REPLACE, true, "renameat2", ENOSYS, 1, ALWAYS, "link", EMLINK, 1, "naming the file: Too many links" },
+    { ZT_OUTPUT_REPLACE, true, "renameat2", ENOSYS, 1, ALWAYS, "link", EEXIST, 1, "there is a file already; mode='replace' replaces it" },
+    { ZT_OUTPUT_REPLACE, true, "renameat2", ENOSYS, 1, ALWAYS, "stat", EIO, 3, "naming the file: Input/output error" },
+    { ZT_OUTPUT_REPLACE, true, "renameat2", ENOSYS, 1, ALWAYS, "rename", EIO, 1, "naming the file: Input/output error" },
+    { ZT_OUTPUT_REPLACE, true, "linkat", EEXIST, 2, ALWAYS, NULL, 0, 0, "there is a file already; mode='replace' replaces it" },
+    { ZT_OUTPUT_REPLACE, true, "pwrite", EOF, 1, 1, NULL, 0, 0, "writing: Input/output error" },
+    { ZT_OUTPUT_REPLACE, false, "rename", EIO, 1, ALWAYS, NULL, 0, 0, "putting the old file back: Input/output error; it is " },
+    { ZT_OUTPUT_REPLACE, false, "stat", EIO, 4, ALWAYS, NULL, 0, 0, "putting the old file back: Input/output error; it is " },
+    { ZT_OUTPUT_CREATE, false, "stat", EIO, 2, ALWAYS, NULL, 0, 0, "removing the new file: Input/output error" }
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    if( rows[i].mode==ZT_OUTPUT_REPLACE ) write_file(target, "old", 3);
+    refuse(rows[i].call, rows[i].error, rows[i].first, rows[i].times);
+    if( rows[i].other ) refuse(rows[i].other, rows[i].other_error, rows[i].other_first, ALWAYS);
+    check( write_refused(rows[i].mode, rows[i].keep, &err)!=SQLITE_OK && strstr(err.message, rows[i].fault), "%zu: %s", i, err.message );
+    assert_content(target, rows[i].keep ? "old" : "new");
+    assert_int_equal(count_names(), !rows[i].keep && rows[i].mode==ZT_OUTPUT_REPLACE ? 2 : 1);
+    zt_error_clear(&err);
+    remove_content();
+  }
+}
+
+/* Each step says what the first failure said. */
+FOLDER_TEST(the_first_failure_sticks){
+  static const uint8_t large[(size_t)64<<10] = { 0 };
+  uint8_t *p;
+  for(int step=0; step<10; step++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_source *s;
+    zt_output *o = begin(ZT_OUTPUT_CREATE);
+    char byte;
+    zt_output_append(o, text("abc"), &err);
+    assert_int_equal(zt_output_append_zeros(o, UINT64_MAX, &err), SQLITE_FULL);
+    zt_error_clear(&err);
+    switch( step ){
+      case 0: zt_output_append(o, (zt_span){ large, sizeof(large) }, &err); break;
+      case 1: zt_output_append_zeros(o, UINT64_MAX, &err); break;
+      case 2: zt_output_patch(o, 0, text("x"), &err); break;
+      case 3: zt_output_expect(o, 100, &err); break;
+      case 4: zt_output_read(o, 0, &byte, 1, &err); break;
+      case 5: zt_output_truncate(o, 0, &err); break;
+      case 6: zt_output_room(o, 1, &p, &err); break;
+      case 7: zt_output_source(o, &s, &err); break;
+      case 8: zt_output_sync(o, &err); break;
+      default: zt_output_place(o, &err);
+    }
+    check( err.rc==SQLITE_FULL && strstr(err.message, "writing: File too large"), "%d: %s", step, err.message );
+    zt_error_clear(&err);
+    zt_output_close(o);
+  }
+}
+
+/* Bytes are patched and read back across the end of those in the file, which must be written first; so must a hole at its end. */
+FOLDER_TEST(a_window_that_cannot_be_written){
+  static const uint8_t large[(size_t)64<<10] = { 0 };
+  for(int step=0; step<4; step++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_output *o = begin(ZT_OUTPUT_CREATE);
+    char six[6];
+    zt_output_append(o, (zt_span){ large, sizeof(large) }, &err);
+    if( step==2 ) zt_output_append_zeros(o, sizeof(large), &err);
+    else zt_output_append(o, text("abcdef"), &err);
+    assert_succeeded(&err, "append");
+    refuse(step==2 ? "ftruncate" : step==3 ? "pread" : "pwrite", step==3 ? EOF : EIO, 1, ALWAYS);
+    if( step==0 ) zt_output_patch(o, sizeof(large)-3, text("uvwxyz"), &err);
+    else zt_output_read(o, sizeof(large)-3+(step==2 ? 100 : 0), six, 6, &err);
+    check( err.rc==SQLITE_IOERR && strstr(err.message, step==3 ? "reading back: Input/output error" : "writing: Input/output error"),
+           "%d: %s", step, err.message );
+    refuse_nothing();
+    zt_error_clear(&err);
+    zt_output_close(o);
+  }
+}
+
+FOLDER_TEST(what_is_at_the_target_is_looked_at_again){
+  zt_error err = ZT_ERROR_NONE;
+  struct stat s;
+  write_file(target, "old", 3);
+  refuse("renameat2", ENOSYS, 1, ALWAYS);
+  instead.stat = turn_into_fifo;
+  assert_int_equal(write_refused(ZT_OUTPUT_REPLACE, true, &err), SQLITE_ERROR);
+  assert_failed(&err, "is a FIFO, and no file can be written there", "by a link");
+  assert_content(target, "old");
+  /* A directory that cannot be put back keeps its hidden name */
+  unlink(target);
+  zt_output *o = begin(ZT_OUTPUT_REPLACE);
+  assert_int_equal(mkdir(target, 0700), 0);
+  refuse("renameat2", EIO, 2, ALWAYS);
+  assert_int_equal(zt_output_place(o, &err), SQLITE_OK);
+  assert_int_equal(times_called(), 2);
+  refuse_nothing();
+  zt_output_keep(o);
+  zt_output_close(o);
+  assert_int_equal(stat(target, &s), 0);
+  assert_true(S_ISREG(s.st_mode));
+  assert_int_equal(count_names(), 2);
+  /* A file of another device is another process's */
+  remove_content();
+  write_file(target, "old", 3);
+  o = placed(ZT_OUTPUT_REPLACE, "new");
+  instead.stat = turn_into_another;
+  assert_int_equal(zt_output_undo(o, &err), SQLITE_OK);
+  refuse_nothing();
+  zt_output_close(o);
+  assert_content(target, "new");
+  assert_int_equal(count_names(), 1);
+}
+
+FOLDER_TEST(undone_without_sync){
+  zt_error err = ZT_ERROR_NONE;
+  zt_output *o;
+  write_file(target, "old", 3);
+  refuse("fsync", EIO, 1, ALWAYS);
+  assert_int_equal(zt_output_open(target, ZT_OUTPUT_REPLACE, false, &o, &err), SQLITE_OK);
+  assert_int_equal(zt_output_place(o, &err), SQLITE_OK);
+  assert_int_equal(zt_output_undo(o, &err), SQLITE_OK);
+  assert_int_equal(times_called(), 0);
+  refuse_nothing();
+  zt_output_close(o);
+  assert_content(target, "old");
+}
+#endif
 
 /* --- Memory that runs out --- */
 
@@ -445,16 +649,24 @@ static int write_all(bool in_memory, zt_error *err){
   return err->rc;
 }
 
+/* way 0: in memory; 1: the files exchange their names; 2: by hard links; 3: the first hidden name is taken. */
 FOLDER_TEST(each_allocation_fails){
-  for(int in_memory=0; in_memory<2; in_memory++){
+  for(int way=0; way<(REFUSED_HERE ? 4 : 2); way++){
     int rc = SQLITE_NOMEM;
     for(uint64_t n=1; rc; n++){
       zt_error err = ZT_ERROR_NONE;
       write_file(target, "old", 3);
+#if REFUSED_HERE
+      if( way==2 ) refuse("renameat2", ENOSYS, 1, ALWAYS);
+      if( way==3 ) refuse("linkat", EEXIST, 2, 1);
+#endif
       const size_t before = memory.outstanding;
       memory_arm(n, n%2);
-      rc = write_all(in_memory, &err);
+      rc = write_all(way==0, &err);
       memory_arm(0, false);
+#if REFUSED_HERE
+      refuse_nothing();
+#endif
       assert_int_equal(rc, memory.injected || rc ? SQLITE_NOMEM : SQLITE_OK);
       zt_error_clear(&err);
       assert_int_equal(memory.outstanding, before);

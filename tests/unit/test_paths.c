@@ -462,6 +462,7 @@ TEST(test_uris){
     { "file://", "/other/x%5B1%5D.zt", "other/x[1].zt", true },
     { "file://", "/other/x[1].zt", "other/x[1].zt", true },
     { "file://", "/other/st%2Ar.zt", "other/st*r.zt", true },
+    { "file://", "/%0a.zt", "\n.zt", false },   /* Nothing is there */
     { "file://", "/[a].zt", "a.zt", false },
     { "file://", "/%5Ba%5D.zt", "a.zt", false },
     { "file://", "/dir.zt", "dir.zt/i.zt", false },
@@ -1252,6 +1253,52 @@ TEST_WITH(test_a_directory_with_paths_too_long_cannot_be_listed, enter_tree, lea
     zt_paths_clear(&paths);
     above[strlen(above)-5] = 0;
   }
+}
+
+TEST(test_paths_below_a_directory){
+  static const struct { const char *path, *above; bool below; } rows[] = {
+    { "a/b", "a", true }, { "a/b", "a/", true }, { "ab", "a", false }, { "a", "a", false }, { "/a", "/", true }, { "b/a", "a", false },
+    { "a", ".", true }, { "./a", ".", true }, { ".a", ".", true }, { "/a", ".", false }, { ".", ".", true }, { "a", "", false }
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    check( zt_path_is_below(rows[i].path, rows[i].above)==rows[i].below, "%s below %s", rows[i].path, rows[i].above );
+  }
+}
+
+/* The first failure stays. */
+TEST(test_a_url_that_is_not_read){
+  zt_error err = ZT_ERROR_NONE;
+  const zt_path url = { .z = "xy://z", .error_number = EACCES };
+  assert_int_equal(zt_path_fail(&url, &err), SQLITE_ERROR);
+  assert_int_equal(err.system, EACCES);
+  assert_failed(&err, "a URL of scheme 'xy' is not read", "first");
+  zt_fail(&err, SQLITE_TOOBIG, "before");
+  assert_int_equal(zt_path_fail(&url, &err), SQLITE_TOOBIG);
+  assert_int_equal(err.system, 0);
+  zt_error_clear(&err);
+}
+
+/* A directory whose own name has wildcards stands in a pattern as it is. One that is gone has no path any more. */
+TEST(test_absolute_patterns){
+  static const zt_interrupt nobody = { NULL, NULL };
+  char *place = in_tree("w[1]*"), *expected = in_tree("w[[]1][*]/x?.zt"), *resolved = realpath(tree, NULL), *out;
+  zt_error err = ZT_ERROR_NONE;
+  const int here = open(".", O_RDONLY|O_DIRECTORY);
+  assert_true(here>=0 && resolved);
+  assert_int_equal(mkdir(place, 0755), 0);
+  assert_int_equal(chdir(place), 0);
+  assert_int_equal(zt_paths_absolute("x?.zt", false, &nobody, &out, &err), SQLITE_OK);
+  assert_string_equal(out+strlen(resolved), expected+strlen(tree));
+  sqlite3_free(out);
+  assert_int_equal(rmdir(place), 0);
+  assert_int_equal(zt_paths_absolute("none/x.zt", false, &nobody, &out, &err), SQLITE_OK);
+  assert_string_equal(out, "none/x.zt");
+  sqlite3_free(out);
+  assert_int_equal(fchdir(here), 0);
+  close(here);
+  free(resolved);
+  free(expected);
+  free(place);
 }
 
 TEST(test_urls){

@@ -261,6 +261,24 @@ TEST(test_a_long_message_can_be_interrupted){
   }
 }
 
+/* What is not held any more, or not yet, is gone when it is read. */
+TEST(test_a_file_that_is_cut_short){
+  for(int fixed=0; fixed<2; fixed++){
+    zt_message m = { 400000, 400008 };
+    blob b = { 0 };
+    zt_span text;
+    uint64_t u;
+    opened o;
+    put_repeated(&b, 8, 500000);
+    open_bytes(&o, seal(&b), true);
+    assert_true(zt_protobuf_bytes(&o.in, (zt_message){ 0, 8 }, &text));
+    assert_int_equal(truncate(file_path, 1000), 0);
+    assert_false(fixed ? zt_protobuf_fixed(&o.in, &m, 8, &u) : zt_protobuf_varint(&o.in, &m, &u));
+    assert_failed(&o.err, "the file was cut short while it was read", fixed ? "fixed" : "varint");
+    close_bytes(&o);
+  }
+}
+
 int main(void){
   return run_all("protobuf", make_file, remove_file);
 }

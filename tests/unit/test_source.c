@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+#include "core/remote.h"
 #include "core/source.h"
 
 static char directory[] = "/tmp/ztensor-source-XXXXXX";
@@ -220,6 +221,111 @@ TEST(test_a_file_beyond_4_gib_and_2038){
   assert_memory_equal(buffer, "\0\0\0\0", 4);
   zt_source_close(s);
   unlink(path);
+}
+
+/* --- Parts read side by side --- */
+
+/* As many as there are threads, but not more than 16. */
+TEST(test_a_read_in_parts){
+  static const int threads[] = { 2, 15, 16, 40 };
+  const size_t n = (size_t)16<<20;
+  const int place = open(directory, O_RDONLY|O_DIRECTORY);
+  uint8_t *buffer = malloc(n);
+  blob b = { 0 };
+  uint64_t seed = 4;
+  put_room(&b, n);
+  for(size_t i=0; i<n; i++) b.p[i] = (uint8_t)random64(&seed);
+  for(size_t i=0; i<COUNT(threads); i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_pool *pool = zt_pool_new(threads[i]);
+    zt_source *s;
+    write_file(in_directory("parts"), b.p, n);
+    s = open_file(in_directory("parts"));
+    zt_source_set_pool(s, pool);
+    assert_int_equal(zt_source_read(s, 0, buffer, n, &err), SQLITE_OK);
+    assert_memory_equal(buffer, b.p, n);
+    assert_int_equal(truncate(in_directory("parts"), (off_t)n/2+5), 0);
+    assert_int_equal(zt_source_read(s, 0, buffer, n, &err), SQLITE_ERROR);
+    assert_failed(&err, "the file was cut short while it was read: byte 8388613 is missing", "cut");
+    assert_true(dup2(place, (int)s->file)>=0);   /* It is a directory now, which nobody can read */
+    assert_int_equal(zt_source_read(s, 0, buffer, n, &err), SQLITE_ERROR);
+    assert_failed(&err, "cannot read: Is a directory", "a directory");
+    zt_source_close(s);
+    zt_pool_free(pool);
+  }
+  close(place);
+  unlink(in_directory("parts"));
+  free(buffer);
+  free(b.p);
+}
+
+#if ZT_REMOTE
+TEST(test_no_memory_for_a_remote_source){
+  zt_error err = ZT_ERROR_NONE;
+  zt_source *s;
+  sqlite3_hard_heap_limit64(1);
+  assert_int_equal(zt_source_open_remote(NULL, "https://h/m.zt", NULL, ZT_REMOTE_HEAD, &s, &err), SQLITE_NOMEM);
+  sqlite3_hard_heap_limit64(0);
+  assert_null(s);
+  zt_error_clear(&err);
+}
+#endif
+
+/* --- Paths beside a source --- */
+
+TEST(test_paths_beside_a_source){
+  static const struct { const char *path; bool stem; const char *name, *beside; } rows[] = {
+    { "d/m.zt", false, "x y", "d/x y" }, { "d/m.zt", true, "-s.zt", "d/m-s.zt" }, { "d/.zt", true, "-s", "d/.zt-s" }, { "m", true, "-s", "m-s" },
+    { "d/m.zt", false, "./x//y", "d/./x//y" }, { "", false, "x", "x" },
+    { "s3://b/d/m.zt", false, "./x//y/.", "s3://b/d/x/y" }, { "s3://b/d/m.zt", false, "x y", "s3://b/d/x y" },
+    { "s3://b/m.zt", true, "-s.zt", "s3://b/m-s.zt" }, { "hf://o/r/m.zt", false, "x y", "hf://o/r/x y" },
+#if ZT_REMOTE
+    { "https://h/m.zt?q=1", false, "x y", "https://h/x%20y" }, { "HTTP://h/m.zt", false, "x y", "HTTP://h/x%20y" },
+    { "hTtp://h/m.zt#f", true, ".b c", "hTtp://h/m.b%20c" }, { "http://h/d/m.zt", false, "./a//.b/c", "http://h/d/a/.b/c" },
+#endif
+  };
+  blob nothing = { 0 };
+  zt_source *image = open_image(nothing);
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_source *s;
+    char *beside;
+    assert_int_equal(zt_source_open_range(image, 0, 0, (zt_text){ rows[i].path, strlen(rows[i].path) }, &s, &err), SQLITE_OK);
+    beside = zt_source_beside(s, rows[i].stem, (zt_text){ rows[i].name, strlen(rows[i].name) });
+    assert_string_equal(beside, rows[i].beside);
+    sqlite3_free(beside);
+    zt_source_close(s);
+  }
+  zt_source_close(image);
+}
+
+/* --- States of decoders --- */
+
+static int freed;
+
+static void free_state(zt_resumable *state){
+  (void)state;
+  freed++;
+}
+
+static uint64_t rank_state(const void *first, const zt_resumable *state){
+  return (uint64_t)(state-(const zt_resumable*)first);
+}
+
+/* A source has room for few; what is left then is freed at once. */
+TEST(test_states_that_are_left){
+  zt_resumable states[ZT_RESUMABLES+2] = { 0 };
+  blob nothing = { 0 };
+  zt_source *s = open_image(nothing);
+  freed = 0;
+  for(size_t i=0; i<COUNT(states); i++){
+    states[i].free = free_state;
+    zt_source_leave_state(s, &states[i]);
+  }
+  assert_int_equal(freed, 2);
+  assert_ptr_equal(zt_source_take_state(s, states, rank_state), &states[ZT_RESUMABLES-1]);
+  zt_source_close(s);
+  assert_int_equal(freed, COUNT(states)-1);
 }
 
 /* --- A file that changes while it is open --- */

@@ -310,6 +310,25 @@ TEST(test_interrupts){
   free(b.p);
 }
 
+/* What is asked of settings: texts and integers of 64 bits, without tags. */
+TEST(test_plain_values){
+  static const struct { const char *cbor; bool text, integer, natural; } rows[] = {
+    { "6161", true, false, false }, { "c16161", false, false, false }, { "6162", false, false, false }, { "626161", false, false, false },
+    { "05", false, true, true }, { "20", false, true, false }, { "c105", false, false, false }, { "c249010000000000000000", false, false, false },
+    { "f6", false, false, false }, { "4161", false, false, false }
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    blob b = hex_blob(rows[i].cbor);
+    zt_value v;
+    zt_container *c = value_of_cbor(span_of(b), &v, &err);
+    check( zt_value_is_text(&v, "a")==rows[i].text, "%s", rows[i].cbor );
+    check( zt_value_is_int(&v)==rows[i].integer && zt_value_is_uint(&v)==rows[i].natural, "%s", rows[i].cbor );
+    zt_container_close(c);
+    free(b.p);
+  }
+}
+
 /* --- Memory --- */
 
 static int rewrite_job(const job *j){

@@ -1,6 +1,7 @@
 /* container/zip: the directory of an archive, and where its members' data is. */
 #include "archive.h"
 
+#include <unistd.h>
 #include "container/zip.h"
 #include "core/host.h"
 
@@ -125,6 +126,89 @@ TEST_WITH(test_comments, setup, teardown){
   expect_open(end_archive(&a, "PK\5\6\1\1\1\1\1\1\1\1\7\7\7\7\7\7\7\7\1\1PK\5\6"), "a record");
   assert_int_equal(zt_zip_members(zip), 1);
   free(comment);
+}
+
+/* A directory that would be longer than all before its end record: the zip64 record counts, if its locator leads to one. */
+TEST_WITH(test_a_directory_beyond_the_file, setup, teardown){
+  for(int lost=0; lost<2; lost++){
+    archive a = { 0 };
+    uint64_t offset;
+    add_member(&a, (archived){ .name = "w", .data = "data" });
+    offset = a.bytes.n;
+    put(&a.bytes, a.directory.p, a.directory.n);
+    put_end64(&a.bytes, 1, a.directory.n, offset, offset+a.directory.n+(lost ? 1000 : 0));
+    put_end(&a.bytes, 1, 0x7F000000, offset, "");
+    free(a.directory.p);
+    if( lost ) expect_refused(seal(&a.bytes), "ZP3", "behind itself", "lost");
+    else expect_open(seal(&a.bytes), "a record");
+    if( !lost ) expect_data(0, 9, "data", "a record");
+  }
+}
+
+/* The directory is a hole, of which nothing is read. */
+TEST_WITH(test_a_directory_of_more_than_a_gigabyte, setup, teardown){
+  char path[] = "/tmp/ztensor-zip-XXXXXX";
+  const uint64_t size = ((uint64_t)1<<30)+1;
+  blob end = { 0 };
+  FILE *f;
+  close(mkstemp(path));
+  extend_file(path, size);
+  put_end(&end, 1, size, 0, "");
+  f = fopen(path, "ab");
+  assert_int_equal(fwrite(end.p, 1, end.n, f), end.n);
+  assert_int_equal(fclose(f), 0);
+  free(end.p);
+  assert_int_equal(zt_source_open(path, NULL, &source, &err), SQLITE_OK);
+  assert_int_equal(zt_zip_open(source, NULL, &zip, &err), SQLITE_ERROR);
+  assert_string_equal(err.rule, "ZP2");
+  assert_failed(&err, "a directory of 1073741825 bytes, which is more than 1 GiB", "large");
+  assert_null(zip);
+  zt_source_close(source);
+  source = NULL;
+  assert_int_equal(unlink(path), 0);
+}
+
+/* It is read in pieces of 16 MiB. */
+TEST_WITH(test_a_directory_of_several_pieces, setup, teardown){
+  enum { NAME = 60000, MEMBERS = 290 };
+  char *name = calloc(1, NAME+1);
+  archive a = { 0 };
+  assert_non_null(name);
+  memset(name, 'n', NAME);
+  for(int i=0; i<MEMBERS; i++){
+    memcpy(name, (const char[]){ (char)('0'+i%64), (char)('0'+i/64) }, 2);
+    add_member(&a, (archived){ .name = name, .data = "data" });
+  }
+  expect_open(end_archive(&a, ""), "pieces");
+  assert_int_equal(zt_zip_members(zip), MEMBERS);
+  for(uint32_t i=0; i<MEMBERS; i++){
+    zt_zip_member m;
+    zt_zip_member_at(zip, i, &m);
+    assert_true(m.name.n==NAME && m.name.z[0]==(char)('0'+i%64) && m.name.z[1]==(char)('0'+i/64));
+    expect_data(i, 9, "data", "pieces");
+  }
+  free(name);
+}
+
+/* It was cut short after its directory was read. */
+TEST_WITH(test_a_local_name_that_is_gone, setup, teardown){
+  char path[] = "/tmp/ztensor-zip-XXXXXX", buffer[8];
+  archive a = { 0 };
+  zt_zip_member m;
+  zt_text name;
+  blob b;
+  add_member(&a, (archived){ .name = "w", .data = "data" });
+  b = end_archive(&a, "");
+  close(mkstemp(path));
+  write_file(path, b.p, b.n);
+  free(b.p);
+  assert_int_equal(zt_source_open(path, NULL, &source, &err), SQLITE_OK);
+  assert_int_equal(zt_zip_open(source, NULL, &zip, &err), SQLITE_OK);
+  assert_int_equal(truncate(path, 20), 0);
+  zt_zip_member_at(zip, 0, &m);
+  assert_int_equal(zt_zip_local_name(zip, source, &m, buffer, sizeof(buffer), &name, &err), SQLITE_ERROR);
+  assert_failed(&err, "the file was cut short while it was read", "gone");
+  assert_int_equal(unlink(path), 0);
 }
 
 TEST_WITH(test_the_end_record, setup, teardown){
