@@ -119,6 +119,98 @@ TEST(test_each_question_is_answered_yes){
   fail_all(true, true);
 }
 
+/* --- Files that are read page by page: a page ends at each byte in turn --- */
+
+#define PAGE 4096
+#define LONGEST 3000    /* Bytes of such a file */
+
+/* Where padding belongs in a file, and what its first bytes become. */
+typedef struct padding {
+  size_t at;            /* Bytes before it */
+  uint8_t head[64];     /* That replace them */
+  size_t head_n;
+  size_t step;          /* A divisor of its size */
+} padding;
+
+/* A map gets one more pair, which is the first, of a key and so many bytes. */
+static bool pad_msgpack(const uint8_t *p, size_t n, padding *out){
+  const bool wide = p[0]==0xDE;
+  const unsigned pairs = wide ? (unsigned)p[1]<<8 | p[2] : p[0] & 15u;
+  if( n<3 || (!wide && (p[0] & 0xF0)!=0x80) ) return false;
+  *out = (padding){ .at = wide ? 3 : 1, .head = { 0xDE, (pairs+1)>>8 & 255, (pairs+1) & 255, 0xA1, 'p', 0xC5 }, .head_n = 8, .step = 1 };
+  return true;
+}
+
+/* All places but the root's are relative. */
+static bool pad_tflite(const uint8_t *p, size_t n, padding *out){
+  if( n<8 || memcmp(p+4, "TFL3", 4)!=0 ) return false;
+  *out = (padding){ .at = 8, .head_n = 8, .step = 16 };
+  memcpy(out->head, p, 8);
+  return true;
+}
+
+/* Behind the version come documents, of which the last one counts. */
+static bool pad_onnx(const uint8_t *p, size_t n, padding *out){
+  if( n<2 || p[0]!=8 || p[1]>=0x80 ) return false;
+  *out = (padding){ .at = 2, .head = { p[0], p[1] }, .head_n = 2, .step = 2 };
+  return true;
+}
+
+/* Write the file with `size` bytes of padding. */
+static void write_padded(const char *to, const uint8_t *p, size_t n, padding pad, size_t size){
+  uint8_t *all = malloc(pad.head_n+size+n), *end = all+pad.head_n;
+  memcpy(all, pad.head, pad.head_n);
+  memset(end, 0, size);
+  if( pad.head[0]==0xDE ){
+    all[6] = (uint8_t)(size>>8);
+    all[7] = (uint8_t)size;
+  }else if( pad.step==16 ){
+    const size_t root = (p[0] | p[1]<<8)+size;
+    all[0] = (uint8_t)root;
+    all[1] = (uint8_t)(root>>8);
+  }else{
+    for(size_t i=0; i<size; i+=2) end[i] = 0x32;
+  }
+  memcpy(end+size, p+pad.at, n-pad.at);
+  write_file(to, all, pad.head_n+size+n-pad.at);
+  free(all);
+}
+
+static void fail_padded(const char *pattern, bool (*find)(const uint8_t *p, size_t n, padding *out)){
+  char directory[] = "/tmp/failing-XXXXXX", to[64];
+  glob_t found;
+  int n = 0;
+  assert_non_null(mkdtemp(directory));
+  snprintf(to, sizeof(to), "%s/padded", directory);
+  assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+  for(size_t i=0; i<found.gl_pathc; i++){
+    blob b = read_file(found.gl_pathv[i]);
+    padding pad;
+    if( b.n<=LONGEST && find(b.p, b.n, &pad) ){
+      for(size_t size=(PAGE-b.n)/pad.step*pad.step; size<PAGE; size+=pad.step){
+        write_padded(to, b.p, b.n, pad, size);
+        n += fail_each(to, false, false);
+      }
+    }
+    free(b.p);
+  }
+  globfree(&found);
+  assert_int_equal(remove_all(directory), 0);
+  check( n>1000, "%s: %d in all", pattern, n );
+}
+
+TEST(test_each_read_of_msgpack_fails){
+  fail_padded("tests/formats/msgpack/golden/*.msgpack", pad_msgpack);
+}
+
+TEST(test_each_read_of_tflite_fails){
+  fail_padded("tests/formats/tflite/golden/*.tflite", pad_tflite);
+}
+
+TEST(test_each_read_of_onnx_fails){
+  fail_padded("tests/formats/onnx/golden/*.onnx", pad_onnx);
+}
+
 int main(void){
   return run_all("failing reads", NULL, NULL);
 }
