@@ -1,4 +1,5 @@
 """flax's msgpack: long texts, arrays in chunks read in parts, and what is taken for msgpack."""
+import bisect
 import json
 import sqlite3
 import struct
@@ -188,6 +189,11 @@ def listed(db, data):
     return True
 
 
+def least(holds):
+    """The least number for which that holds, as it does for all above."""
+    return bisect.bisect_left(range(1000), True, key=holds)
+
+
 def filled(n, *more):
     """A file of n leaves of long names, and then these pairs."""
     return msgpack.pack(msgpack.Map([("w", ARRAY), ("p" * 20000, msgpack.Map([(f"a{i}", 1) for i in range(n)])), *more]))
@@ -199,12 +205,12 @@ def filled(n, *more):
 def test_the_last_text_is_too_much(db, last):
     size = len(msgpack.pack(msgpack.Map(last)))
     pad = ("z", msgpack.array([size], "int8", bytes(size)))   # As many bytes, which are not kept
-    n = next(n for n in range(10, 3000) if not listed(db, filled(n, pad))) - 1
+    n = least(lambda n: not listed(db, filled(n, pad))) - 1
     assert n > 10 and not listed(db, filled(n, *last))
 
 
 def test_what_is_kept_of_an_array_is_more_than_was_asked_for(db):
     array = msgpack.array([0] + [1 << 62] * 63, "d" * 64, b"")
-    n = next(n for n in range(0, 3000) if not listed(db, filled(n, ("x", array))))
-    few = next(few for few in range(200) if not listed(db, filled(n - 1, ("q" * 300, msgpack.Map([(f"q{i}", 1) for i in range(few)])), ("x", array), ("y", 1))))
-    assert few > 0
+    n = least(lambda n: not listed(db, filled(n, ("x", array))))
+    few = least(lambda few: not listed(db, filled(n - 1, ("q" * 200, msgpack.Map([(f"q{i}", 1) for i in range(few)])), ("x", array), ("y", 1))))
+    assert n > 10 and few > 0

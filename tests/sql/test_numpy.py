@@ -249,4 +249,6 @@ def test_empty_blocks_in_a_stream(db):
         source = archive(Member("w.npy", raw, DEFLATE, data=data))
         assert len(value(db, "SELECT zt_dense(?, 'w')", source)) == 16
         cut = archive(Member("w.npy", raw, DEFLATE, data=data[:5 * n + 10]), Member("v.npy"))
-        assert "deflate" in value(db, "SELECT message FROM zt_check(?) WHERE object = 'w'", cut)
+        assert "deflate: the stored bytes end within the stream" in value(db, "SELECT message FROM zt_check(?) WHERE object = 'w'", cut)
+        short = archive(Member("w.npy", raw, DEFLATE, data=b"\0\0\0\xff\xff" * n + deflate(raw[:50]) + b"junk" * 300), Member("v.npy"))
+        assert f"deflate: decodes to 50 bytes, the directory states {len(raw)}" in value(db, "SELECT message FROM zt_check(?) WHERE object = 'w'", short)

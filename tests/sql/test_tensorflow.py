@@ -101,7 +101,8 @@ def test_slices_of_other_wire_types(db):
     listed = [number(1, 7) + extent, fixed(1) + tables.message(1, number(1, 2) + number(2, 2))]
     assert fault(db, sliced((4,), listed, HALVES)) == []
     assert rows(db, "SELECT component FROM zt_components(?)", sliced((4,), listed, HALVES)) == [("0,2",), ("2,2",)]
-    assert fault(db, sliced((4,), HALVES, HALVES, (b"x", entry(F32, [1], 0, 4) + number(7, 1)))) == []
+    other = (b"x", entry(F32, (2,), 0, 0, slices=[((0, 2),)]) + number(7, 1)), (tables.slice_key("x", ((0, 2),)), entry(F32, [2], 0, 8))
+    assert fault(db, sliced((4,), HALVES, HALVES, *other), "x") == []
 
 
 def test_a_slice_of_fewer_dimensions(db):

@@ -124,7 +124,6 @@ TEST(test_each_question_is_answered_yes){
 
 /* --- Files that are read page by page: a page ends at each byte in turn --- */
 
-#define PAGE 4096
 #define LONGEST 3000    /* Bytes of such a file */
 
 /* Where padding belongs in a file, and what its first bytes become. */
@@ -133,6 +132,7 @@ typedef struct padding {
   uint8_t head[64];     /* That replace them */
   size_t head_n;
   size_t step;          /* A divisor of its size */
+  size_t page;          /* Bytes that are read at first */
 } padding;
 
 /* A map gets one more pair, which is the first, of a key and so many bytes. */
@@ -140,14 +140,14 @@ static bool pad_msgpack(const uint8_t *p, size_t n, padding *out){
   const bool wide = p[0]==0xDE;
   const unsigned pairs = wide ? (unsigned)p[1]<<8 | p[2] : p[0] & 15u;
   if( n<3 || (!wide && (p[0] & 0xF0)!=0x80) ) return false;
-  *out = (padding){ .at = wide ? 3 : 1, .head = { 0xDE, (pairs+1)>>8 & 255, (pairs+1) & 255, 0xA1, 'p', 0xC5 }, .head_n = 8, .step = 1 };
+  *out = (padding){ .at = wide ? 3 : 1, .head = { 0xDE, (pairs+1)>>8 & 255, (pairs+1) & 255, 0xA1, 'p', 0xC5 }, .head_n = 8, .step = 1, .page = 4096 };
   return true;
 }
 
 /* All places but the root's are relative. */
 static bool pad_tflite(const uint8_t *p, size_t n, padding *out){
   if( n<8 || memcmp(p+4, "TFL3", 4)!=0 ) return false;
-  *out = (padding){ .at = 8, .head_n = 8, .step = 16 };
+  *out = (padding){ .at = 8, .head_n = 8, .step = 16, .page = 4096 };
   memcpy(out->head, p, 8);
   return true;
 }
@@ -155,7 +155,7 @@ static bool pad_tflite(const uint8_t *p, size_t n, padding *out){
 /* Behind the version, if there is one, come documents, of which the last one counts. */
 static bool pad_onnx(const uint8_t *p, size_t n, padding *out){
   const size_t version = n>2 && p[0]==8 && p[1]<0x80 ? 2 : 0;
-  *out = (padding){ .at = version, .head_n = version, .step = 2 };
+  *out = (padding){ .at = version, .head_n = version, .step = 2, .page = 8192 };
   memcpy(out->head, p, version);
   return true;
 }
@@ -191,7 +191,7 @@ static void fail_padded(const char *pattern, bool (*find)(const uint8_t *p, size
     blob b = read_file(found.gl_pathv[i]);
     padding pad;
     if( b.n<=LONGEST && find(b.p, b.n, &pad) ){
-      for(size_t size=(PAGE-b.n)/pad.step*pad.step; size<PAGE; size+=pad.step){
+      for(size_t size=(pad.page-b.n)/pad.step*pad.step; size<pad.page; size+=pad.step){
         write_padded(to, b.p, b.n, pad, size);
         n += fail_each(to, false, false);
       }
@@ -284,18 +284,18 @@ static void put_block(blob *b, blob *block, blob *places){
   *block = (blob){ 0 };
 }
 
-/* A checkpoint of many variables, in blocks. */
-static void make_tensorflow(blob *b){
+/* A checkpoint of n variables, so many to a block. */
+static void make_tensorflow(blob *b, unsigned n, unsigned each){
   blob block = { 0 }, index = { 0 }, footer = { 0 };
   put_hex(&block, "00 00 06 08 01 1A 02 08 01");   /* The header */
-  for(unsigned i=0; i<MANY; i++){
+  for(unsigned i=0; i<n; i++){
     blob place = { 0 };
     char name[16];
     snprintf(name, sizeof(name), "%06u", i);
     put_hex(&block, "00 06 02");
     put_string(&block, name);
     put_hex(&block, "08 01");
-    if( i%1000<999 && i<MANY-1 ) continue;
+    if( i%each<each-1 && i<n-1 ) continue;
     put_block(b, &block, &place);
     put_byte(&index, 0);
     put_byte(&index, 6);
@@ -325,16 +325,52 @@ static void fail_made(blob b, bool question, int least){
 }
 
 TEST(test_each_question_between_many_items_is_answered_yes){
-  blob msgpack = { 0 }, tensorflow = { 0 };
+  blob msgpack = { 0 }, tensorflow = { 0 }, blocks = { 0 };
   make_msgpack(&msgpack);
   fail_made(msgpack, true, 2);
   fail_made(npz_of(3000, 0), true, 2);
-  make_tensorflow(&tensorflow);
+  make_tensorflow(&tensorflow, MANY, 1000);
   fail_made(tensorflow, true, 2);
+  make_tensorflow(&blocks, 1200, 1);
+  fail_made(blocks, true, 2);
 }
 
-TEST(test_each_read_of_long_headers_fails){
+/* A name that is read alone: of the second matrix, as one of the first tells nothing of the format. */
+static blob matlab_of(unsigned length){
+  blob b = { 0 };
+  put_hex(&b, "00000000 01000000 01000000 00000000 02000000 77 00 00000000 00000000");
+  put_hex(&b, "00000000 01000000 01000000 00000000");
+  put_le32(&b, length+1);
+  put_repeated(&b, 'w', length);
+  put_hex(&b, "00 00000000 00000000");
+  return b;
+}
+
+/* A graph without a version before it, whose name follows a large tensor. */
+static blob onnx_of(unsigned floats){
+  blob b = { 0 }, tensor = { 0 }, graph = { 0 };
+  put_byte(&tensor, 0x08);
+  put_varint(&tensor, floats);
+  put_hex(&tensor, "10 01 42 01 77 4A");
+  put_varint(&tensor, 4*floats);
+  put_repeated(&tensor, 0, 4*floats);
+  put_byte(&graph, 0x2A);
+  put_varint(&graph, tensor.n);
+  put(&graph, tensor.p, tensor.n);
+  put_hex(&graph, "12 01 67");
+  put_byte(&b, 0x3A);
+  put_varint(&b, graph.n);
+  put(&b, graph.p, graph.n);
+  put_hex(&b, "42 02 10 15");
+  free(tensor.p);
+  free(graph.p);
+  return b;
+}
+
+TEST(test_each_read_of_long_parts_fails){
   fail_made(npz_of(2, 100), false, 5);
+  fail_made(matlab_of(1000), false, 4);
+  fail_made(onnx_of(5000), false, 4);
 }
 
 int main(void){
