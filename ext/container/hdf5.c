@@ -454,7 +454,7 @@ static void hdf5_object(const zt_container *c, uint32_t i, zt_object *out){
   }else if( d.meaning.no_values ){
     out->no_values = d.meaning.no_values;
   }
-  if( !d.meaning.format && !d.null ) out->format = ZT_TEXT("hdf5.unknown");
+  if( !d.meaning.format ) out->format = ZT_TEXT("hdf5.unknown");
   if( out->no_values || !d.meaning.format ) out->layout = ZT_LAYOUT_UNKNOWN;
   if( !zt_object_count(out) ) out->elements = UINT64_MAX;
   zt_manifest_set_map(&out->attributes, d.attributes, 0);

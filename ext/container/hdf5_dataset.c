@@ -559,7 +559,7 @@ static int dataset_add(dataset_reader *r, zt_text name){
   const zt_hdf5_meaning *m = &record->meaning;
   zt_cbor_out *out = &h->manifest;
   record->rank = r->space.rank;
-  record->null = r->space.null;
+  record->null = r->space.null && !record->rule;   /* A fault is that of its component */
   record->unshaped = !r->has_space;
   zt_cbor_put_text(out, name);
   record->name = (uint32_t)(out->n-name.n);

@@ -481,7 +481,7 @@ static void index_across(index_reader *r, const zt_hdf5_space *space){
     const uint64_t most = space->most[d];
     if( most==UINT64_MAX ) first = d;
     c->across[d] = most==UINT64_MAX ? c->grid[d] : most/c->chunk[d]+(most%c->chunk[d]>0);
-    if( c->across[d]<c->grid[d] || c->across[d]==0 ) c->across[d] = c->grid[d] ? c->grid[d] : 1;
+    if( c->across[d]==0 ) c->across[d] = 1;   /* It divides */
   }
   if( r->index->kind!=INDEX_EXTENSIBLE ) first = 0;
   r->order[0] = first;

@@ -89,9 +89,9 @@ static char npy_peek(npy_reader *r){
   return (char)(r->p<r->end ? *r->p : 0);
 }
 
-/* Skip a character if it is next. */
+/* Skip a character, which is not 0, if it is next. */
 static bool npy_take(npy_reader *r, char ch){
-  if( npy_peek(r)!=ch || ch=='\0' ) return false;
+  if( npy_peek(r)!=ch ) return false;
   r->p++;
   return true;
 }
@@ -482,7 +482,7 @@ void zt_npy_object(const zt_container *c, uint32_t i, zt_object *out){
   memcpy(out->shape, c->kept.p+c->objects.a[i]+sizeof(r), r.npy.rank*sizeof(*out->shape));
   zt_object_count(out);
   if( r.npy.fortran ) zt_object_set_column_major(out);
-  if( r.attributes ) zt_manifest_set_map(&out->attributes, r.attributes, 0);
+  zt_manifest_set_map(&out->attributes, r.attributes, 0);
 }
 
 void zt_npy_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,

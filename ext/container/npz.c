@@ -178,7 +178,7 @@ static int npz_set_fault(npz_reader *r, zt_error *failed, zt_npy_record *out){
     return r->b->err->rc;
   }
   out->unread = true;
-  out->foreign = failed->rule && strcmp(failed->rule, "NZ5")==0;
+  out->foreign = strcmp(failed->rule, "NZ5")==0;
   if( !out->foreign ) out->codec = ZT_CODEC_UNKNOWN;   /* The array's size is unknown */
   out->fault_rule = failed->rule;
   out->fault = npz_put_text(r, failed->parts.fault, strlen(failed->parts.fault)+1);
@@ -341,7 +341,7 @@ static int npz_fill(npz_reader *r){
     record.name += manifest;
     record.encoding_at += texts;
     if( record.attributes ) record.attributes += texts;
-    if( record.digest ) record.digest += texts;
+    record.digest += texts;
     if( record.fault ) record.fault += texts;
     if( zt_npy_add(b, &record, shape, &duplicate) ) return b->err->rc;
     if( duplicate ){

@@ -483,7 +483,7 @@ static zt_probe onnx_probe_fields(zt_protobuf *p){
     if( f.number==ONNX_MODEL_GRAPH ) graph = f.bytes;
   }
   if( p->err->rc ){
-    return p->err->rule && strcmp(p->err->rule, "PB3")==0 && version && known && n>0
+    return p->err->rule && strcmp(p->err->rule, "PB3")==0 && version && known
          ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
   }
   if( version ) return (known && more) || graph.end ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;

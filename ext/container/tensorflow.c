@@ -120,8 +120,7 @@ static const tensorflow_type tensorflow_types[] = {
 static const tensorflow_type tensorflow_unknown = TENSORFLOW_LISTED("unknown", NULL, false);
 
 static const tensorflow_type *tensorflow_type_of(int64_t type){
-  return type<1 || type>=TENSORFLOW_TYPES || !tensorflow_types[type].dtype.z ? &tensorflow_unknown
-       : &tensorflow_types[type];
+  return type<1 || type>=TENSORFLOW_TYPES ? &tensorflow_unknown : &tensorflow_types[type];
 }
 
 /* --- Opening --- */

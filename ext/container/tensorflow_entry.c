@@ -189,7 +189,7 @@ int zt_tensorflow_keep(zt_builder *b, zt_span key, const zt_tensorflow_entry *e,
   p = b->container->kept.p+*at;
   memcpy(p, &head, sizeof(head));
   memcpy(p+sizeof(head), shape, head.shape);
-  if( key.n ) memcpy(p+sizeof(head)+head.shape, key.p, key.n);
+  memcpy(p+sizeof(head)+head.shape, key.p, key.n);
   return SQLITE_OK;
 }
 

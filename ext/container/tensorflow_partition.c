@@ -59,7 +59,7 @@ static int partition_put(zt_tensorflow_slices *s, const void *p, size_t n, zt_er
   uint8_t *grown = zt_grow(s->p, &s->room, (uint64_t)s->n+n, 1, err);
   if( !grown ) return err->rc;
   s->p = grown;
-  if( n ) memcpy(s->p+s->n, p, n);
+  memcpy(s->p+s->n, p, n);
   s->n += n;
   return SQLITE_OK;
 }

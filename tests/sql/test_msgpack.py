@@ -1,5 +1,7 @@
 """flax's msgpack: long texts, arrays in chunks read in parts, and what is taken for msgpack."""
+import bisect
 import json
+import sqlite3
 import struct
 
 import pytest
@@ -124,3 +126,91 @@ def test_an_array_in_chunks_that_is_cut_is_refused(db):
 def test_what_is_no_complex_number_is_opaque(db, parts):
     data = msgpack.two(msgpack.ext(2, msgpack.pack(parts)))
     assert json.loads(value(db, "SELECT value FROM zt_attributes(?) WHERE key = 'w'", data)) == {"$opaque": "msgpack ext 2"}
+
+
+# ---- What is rare
+
+ARRAY = msgpack.array([1], "int8", b"\5")
+LISTED = "SELECT * FROM zt_objects(?)"
+
+
+def leaves(db, data):
+    return dict(rows(db, "SELECT key, value FROM zt_attributes(?) WHERE object IS NULL", data))
+
+
+def test_leaves_that_are_empty_or_false(db):
+    assert leaves(db, msgpack.pack({"text": "", "bytes": b"", "no": False, "yes": True, "w": ARRAY})) == {"text": "", "bytes": b"", "no": 0, "yes": 1}
+
+
+def test_more_items_than_are_read_without_a_question(db):
+    data = msgpack.pack({"w": ARRAY, "list": [1] * 70000})
+    assert value(db, "SELECT count(*) FROM zt_attributes(?) WHERE object IS NULL", data) == 70000
+
+
+def test_a_key_that_is_no_text(db):
+    assert "byte 3: a key is not text of UTF-8 without U+0000, nor an integer" in message(db, LISTED, msgpack.pack(msgpack.Map([(None, ARRAY)])))
+    assert "not a tensor file of a known format" in message(db, LISTED, msgpack.pack(msgpack.Map([([], ARRAY)])) + b"\xc0")
+
+
+def test_marks_that_are_not_the_first_keys_of_their_maps_are_noted_once(db):
+    late = msgpack.Map([("a", 1), (msgpack.MARK, True)])
+    found = rows(db, "SELECT rule, message FROM zt_check(?) WHERE rule = 'msgpack-mark'", msgpack.pack({"w": ARRAY, "x": late, "y": late}))
+    assert len(found) == 1 and found[0][1].endswith("the mark of an array in chunks is not the first key of its map")
+
+
+def test_keys_as_long_as_those_of_an_array_in_chunks(db):
+    other = msgpack.Map([("x" * len(msgpack.MARK), True), ("shape", 1)])
+    more = msgpack.Map([*msgpack.chunked(msgpack.in_order([1]), msgpack.in_order([ARRAY])), ("shapx", 1), ("chunkx", 2)])
+    data = msgpack.pack({"other": other, "w": more})
+    assert leaves(db, data) == {"other/" + "x" * len(msgpack.MARK): 1, "other/shape": 1}
+    assert value(db, "SELECT zt_dense(?, 'w')", data) == b"\5"
+
+
+def test_a_key_of_an_array_in_chunks_that_is_cut(db):
+    data = msgpack.pack({"fine": ARRAY, "w": 0})[:-1] + b"\xde\0\2" + msgpack.pack(msgpack.MARK) + b"\xc3" + b"\xdc\0\5\1"
+    assert "goes beyond what it is in" in message(db, LISTED, data)
+
+
+def test_a_chunk_of_more_bytes_than_64_bits_count(db):
+    chunk = msgpack.array([1 << 61, 7], "float64", b"")
+    data = msgpack.pack({"w": msgpack.chunked(msgpack.in_order([1]), msgpack.in_order([chunk]))})
+    assert rows(db, "SELECT message FROM zt_check(?) WHERE object = 'w'", data) == [("a chunk has other bytes than its shape",)]
+
+
+# Names and texts are kept as long as all take no more than the file is worth
+
+def listed(db, data):
+    """Whether it is."""
+    try:
+        rows(db, LISTED, data)
+    except sqlite3.OperationalError as error:
+        assert "names and what is shown as text take more than" in str(error)
+        return False
+    return True
+
+
+def least(holds):
+    """The least number for which that holds, as it does for all above."""
+    return bisect.bisect_left(range(1000), True, key=holds)
+
+
+def filled(n, *more):
+    """A file of n leaves of long names, and then these pairs."""
+    return msgpack.pack(msgpack.Map([("w", ARRAY), ("p" * 20000, msgpack.Map([(f"a{i}", 1) for i in range(n)])), *more]))
+
+
+@pytest.mark.parametrize("last", [
+    [("text", "t" * 99000)], [("k" * 99000, 1)],
+    [("a", msgpack.array([90000], "int8", bytes(90000))), ("z", msgpack.chunked(msgpack.in_order([1]), msgpack.Map([(i % 100, 0) for i in range(6000)])))]], ids=["text", "key", "chunks"])
+def test_the_last_text_is_too_much(db, last):
+    size = len(msgpack.pack(msgpack.Map(last)))
+    pad = ("z", msgpack.array([size], "int8", bytes(size)))   # As many bytes, which are not kept
+    n = least(lambda n: not listed(db, filled(n, pad))) - 1
+    assert n > 10 and not listed(db, filled(n, *last))
+
+
+def test_what_is_kept_of_an_array_is_more_than_was_asked_for(db):
+    array = msgpack.array([0] + [1 << 62] * 63, "d" * 64, b"")
+    n = least(lambda n: not listed(db, filled(n, ("x", array))))
+    few = least(lambda few: not listed(db, filled(n - 1, ("q" * 200, msgpack.Map([(f"q{i}", 1) for i in range(few)])), ("x", array), ("y", 1))))
+    assert n > 10 and few > 0

@@ -10,7 +10,7 @@ import pytest
 import corpus
 from support import everything, message, prefix, rows, value
 from write_npy import NO_VALUES, array, shaped
-from write_npz import DEFLATE, Member, archive
+from write_npz import DEFLATE, Member, archive, deflate
 
 SCIPY = corpus.FORMATS / "npz" / "golden" / "scipy_csr.npz"
 
@@ -222,3 +222,33 @@ def test_of_an_array_that_is_only_listed_it_is_known_how_long_it_should_be(db, k
     for source in (whole, archive(Member("data.npy", whole)), archive(Member("data.npy", whole, DEFLATE))):
         assert rows(db, "SELECT object, component, rule, message FROM zt_check(?, ?) WHERE rule NOT IN ('gap', 'npz-behind')", source, level) == length + listed
         assert value(db, "SELECT zt_blob(?, 'data')", source) == bytes(min(size, have))
+
+
+# ------------------------------------------------------------------------------------------------- what is rare
+
+def test_a_vertical_tab_is_no_space_of_a_header(db):
+    for ch, fault in ((b" ", None), (b"\t", None), (b"\f", None), (b"\v", "a text was expected"), (b"\x0e", "a text was expected")):
+        source = array(b"{" + ch + b"'descr': '<f4', 'fortran_order': False, 'shape': (4,), }\n")
+        if fault:
+            assert fault in message(db, "SELECT * FROM zt_objects(?)", source)
+        else:
+            assert value(db, "SELECT shape FROM zt_objects(?)", source) == "[4]"
+
+
+@pytest.mark.parametrize("unit, format", [("[ns]", "numpy.datetime64"), ("[ns", "numpy.unknown"), ("ns]", "numpy.unknown"), ("[]", "numpy.unknown"), ("nsxx", "numpy.unknown")])
+def test_units_of_times(db, unit, format):
+    source = array(shaped("(1,)", f"'<M8{unit}'"), bytes(8))
+    assert value(db, "SELECT format FROM zt_objects(?)", source) == format
+
+
+def test_empty_blocks_in_a_stream(db):
+    """More of them than are read at once."""
+    raw = array()
+    for n in (0, 20000):
+        data = b"\0\0\0\xff\xff" * n + deflate(raw)
+        source = archive(Member("w.npy", raw, DEFLATE, data=data))
+        assert len(value(db, "SELECT zt_dense(?, 'w')", source)) == 16
+        cut = archive(Member("w.npy", raw, DEFLATE, data=data[:5 * n + 10]), Member("v.npy"))
+        assert "deflate: the stored bytes end within the stream" in value(db, "SELECT message FROM zt_check(?) WHERE object = 'w'", cut)
+        short = archive(Member("w.npy", raw, DEFLATE, data=b"\0\0\0\xff\xff" * n + deflate(raw[:50]) + b"junk" * 300), Member("v.npy"))
+        assert f"deflate: decodes to 50 bytes, the directory states {len(raw)}" in value(db, "SELECT message FROM zt_check(?) WHERE object = 'w'", short)

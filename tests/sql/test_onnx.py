@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import struct
 
 import pytest
@@ -434,3 +435,132 @@ def test_a_constant_without_its_numbers_is_broken(db, name, values):
     assert ("c", "error") in rows(db, "SELECT object, severity FROM zt_check(?, 'full')", file)
     assert message(db, "SELECT zt_dense(?, 'c')", file).startswith(place(file, "c"))
     assert message(db, "SELECT zt_fingerprint(?)", file).startswith(place(file, "c"))
+
+
+# ---------------------------------------------------------------------------------------------- messages that are odd
+
+W = onnx.tensor("w", [1], FLOAT, onnx.raw(bytes(4)))
+
+
+def of_node(*parts):
+    return onnx.model(onnx.graph([W], nodes=[b"".join(parts)]))
+
+
+def objects(db, source):
+    return [name for name, in rows(db, "SELECT object FROM zt_objects(?)", source)]
+
+
+NUMBER = onnx.attribute("value_int", onnx.field(3, 1))
+
+
+@pytest.mark.parametrize("model, names", [
+    (of_node(onnx.node("Constant", "", ["c"], [onnx.attribute("g", onnx.field(6, onnx.graph([onnx.tensor("x", [1], FLOAT, onnx.raw(bytes(4)))])))])), ["w", "c.g/x"]),
+    (of_node(onnx.node("Constant", "", ["c", "d"], [NUMBER])), ["w", "c"]),
+    (of_node(onnx.node("Constant", "", ["c"], [NUMBER + onnx.field(24, b"a list of types")])), ["w", "c"]),
+    (of_node(onnx.node("Constant", "", ["c"], [NUMBER + onnx.field(21, "")])), ["w", "c"]),          # It refers to nothing
+    (of_node(onnx.node("Constant", "", ["c"], [NUMBER]), onnx.field(5, 7)), ["w", "c"]),             # An attribute that is a number
+    (onnx.model(onnx.graph([W]), more=onnx.field(25, onnx.field(1, "f") + onnx.field(11, onnx.attribute("a", onnx.field(3, 1))))), ["w"])])
+def test_attributes_of_nodes_and_functions(db, model, names):
+    assert objects(db, model) == names
+
+
+@pytest.mark.parametrize("values, shown", [
+    (("value_int", onnx.field(3, 1.5)), None), (("value_ints", onnx.field(8, 1.5)), "[]"), (("value_strings", b""), None)])
+def test_a_constant_of_another_wire_type_has_no_numbers(db, values, shown):
+    file = constant(*values)
+    assert objects(db, file) == ["w", "c"]
+    if shown:
+        assert value(db, "SELECT zt_json(?, 'c')", file) == shown
+
+
+def test_a_cut_number_among_a_constants_numbers(db):
+    assert "a varint goes beyond the message that it is in" in message(db, "SELECT * FROM zt_objects(?)", constant("value_ints", onnx.field(8, b"\1\x80")))
+
+
+def test_entries_of_maps_of_other_wire_types(db):
+    entries = [onnx.field(1, 7) + onnx.field(2, "no key"), onnx.field(1, "no value") + onnx.field(2, 7), *(onnx.pair(f"k{i}", str(i)) for i in range(20))]
+    file = onnx.model(onnx.graph([W]), more=onnx.fields(14, entries))
+    properties, = (json.loads(shown) for shown, in rows(db, "SELECT value FROM zt_attributes(?) WHERE key = 'metadata_props'", file))
+    assert properties == {"": "no key", "no value": "", **{f"k{i}": str(i) for i in range(20)}}
+
+
+@pytest.mark.parametrize("part, fault", [
+    (onnx.tensor("x", [], FLOAT, onnx.packed(1, [1] * 65)), "a tensor of more than 64 dimensions"), (onnx.tensor("x", [], FLOAT, onnx.field(1, b"\x80")), "a varint goes beyond")])
+def test_dimensions_that_are_packed(db, part, fault):
+    assert fault in message(db, "SELECT * FROM zt_objects(?)", onnx.model(onnx.graph([part])))
+
+
+def test_a_sparse_tensor_of_more_elements_than_64_bits_count(db):
+    part = onnx.sparse(onnx.tensor("x", [1], FLOAT, onnx.raw(bytes(4))), onnx.tensor(None, [1], INT64, onnx.raw(bytes(8))), [1 << 62, 1 << 62])
+    assert "the product of a tensor's dimensions does not fit 64 bits" in message(db, "SELECT * FROM zt_objects(?)", onnx.model(onnx.graph(sparses=[part])))
+
+
+def test_more_bytes_than_64_bits_count(db):
+    file = onnx.model(onnx.graph([onnx.tensor("w", [1 << 61, 7], onnx.DOUBLE, onnx.raw(bytes(8)))]))
+    assert rows(db, "SELECT length, decoded_length FROM zt_components(?)", file) == [(8, 8)]
+    assert "elements of f64 are more than 2^64 bytes" in message(db, "SELECT zt_dense(?, 'w')", file)
+
+
+def test_a_graph_of_training_that_is_broken(db):
+    file = onnx.model(onnx.graph([W]), more=onnx.field(20, onnx.field(1, onnx.graph([W])) + b"\x12\x7f"))
+    assert "a field goes beyond the message that it is in" in message(db, "SELECT * FROM zt_objects(?)", file)
+
+
+# Texts are kept as long as all take no more than the file is worth
+
+def filled(n, *parts, more=b"", length=20000):
+    """A model of n tensors of long names, and then these nodes."""
+    node = onnx.node("Conv", "n" * length, [], [onnx.attribute(f"a{i}", onnx.field(5, W)) for i in range(n)])
+    return onnx.model(onnx.graph(nodes=[node, *parts]), more=more)
+
+
+def listed(db, source):
+    """The number of its tensors; None if names take too much."""
+    try:
+        return len(objects(db, source))
+    except sqlite3.OperationalError as error:
+        assert "names and what is shown as text take more than" in str(error)
+        return None
+
+
+@pytest.mark.parametrize("rest", [
+    {"parts": [onnx.node("o" * 99000, "", ["c"], [NUMBER])]}, {"parts": [onnx.node("Constant", "", ["c" * 99000], [NUMBER])]},
+    {"parts": [onnx.node("Constant", "", [], [onnx.attribute("v" * 99000, onnx.field(3, 1))])]},
+    {"parts": [onnx.node("If", "", [], [onnx.attribute("a", onnx.field(5, onnx.tensor("", [1], FLOAT, onnx.external(location="l" * 99000))))])]},
+    {"more": onnx.field(25, onnx.field(1, "f" * 99000))}, {"more": onnx.field(14, onnx.pair("k" * 99000, ""))}],
+    ids=["operator", "output", "attribute", "location", "function", "key"])
+def test_the_last_text_is_too_much(db, rest):
+    pad = onnx.field(30, b"p" * 99000)   # As many bytes, which are not kept
+    n = next(n for n in range(10, 400) if listed(db, filled(n, more=pad)) is None) - 1
+    for fewer in (0, 2, 3):              # Some texts are kept twice
+        more = len(rest.get("parts", ())) if fewer else None
+        got = listed(db, filled(n - fewer, *rest.get("parts", ()), more=rest.get("more", b"")))
+        assert got is None if fewer == 0 else got in (None, n - fewer, n - fewer + more)
+
+
+@pytest.mark.parametrize("length", range(20000, 30000, 1000))
+def test_the_last_name_is_too_much(db, length):
+    n = next(n for n in range(10, 400) if listed(db, filled(n, length=length)) is None)
+    assert listed(db, filled(n - 1, length=length)) == n - 1
+
+
+def test_tensors_that_take_more_than_the_file_is_worth(db):
+    assert "names and what is shown as text take more than" in message(db, "SELECT * FROM zt_objects(?)", onnx.model(onnx.graph([b""] * 100000)))
+
+
+# What is a model, and what is not
+
+@pytest.mark.parametrize("data, taken", [
+    (onnx.model(onnx.graph([W]), more=onnx.field(99, 1)), True), (onnx.field(1, 8) + onnx.field(2, "producer") + onnx.field(99, 1), False),
+    (onnx.field(1, 8) + onnx.field(5, 1) + onnx.field(99, 1), False), (onnx.field(1, 8) + onnx.field(99, 1) + b"\x3a\x7f", False),
+    (onnx.field(7, onnx.field(1, b"")), True), (onnx.field(7, onnx.field(2, "g")), True), (onnx.field(7, onnx.field(15, b"")), False),
+    (onnx.field(7, onnx.field(17, b"")), False), (onnx.field(7, onnx.field(2, 1)), False), (onnx.field(7, b"\x0a\x7f"), False),
+    (onnx.field(7, onnx.fields(1, [b""] * 70000)), True), (onnx.fields(8, [b""] * 70000) + onnx.field(7, onnx.graph([W])), False),
+    (onnx.field(1, 8) + onnx.fields(8, [b""] * 70000) + onnx.field(7, onnx.graph([W])), True)])
+def test_what_is_taken_for_a_model(db, data, taken):
+    try:
+        objects(db, data)
+    except sqlite3.OperationalError as error:
+        assert not taken and "not " in str(error)
+    else:
+        assert taken

@@ -1,6 +1,9 @@
 """TensorFlow Lite: data beyond 2 GB, external buffers, and quantized integers as the numbers that they stand for."""
+import bisect
 import json
 import os
+import sqlite3
+import struct
 
 import pytest
 
@@ -101,3 +104,75 @@ def test_many_subgraphs_of_the_same_tensors_cost_no_more_than_the_file(db):
     shared = tflite.Tables([tflite.FINE] * 2000)
     data = tflite.file(tflite.model([tflite.Table({0: shared})] * 2000, [tflite.FINE_DATA] * 2))
     assert "vectors of tables take more bytes than the file" in message(db, "SELECT count(*) FROM zt_objects(?)", data)
+
+
+# ---- What is rare or broken
+
+LISTED = "SELECT * FROM zt_objects(?)"
+BEYOND = "a reference leads beyond the file"
+NOWHERE = 0x7fffffff
+
+
+def refused(db, root):
+    return message(db, LISTED, tflite.file(root))
+
+
+def lists(*items):
+    return tflite.Tables(items)
+
+
+def bad(field):
+    """A table whose field is not in it."""
+    return tflite.Table({}, vtable=struct.pack("<HH", 6 + 2 * field, 4) + b"\0\0" * field + b"\2\0")
+
+
+@pytest.mark.parametrize("root, fault", [
+    (tflite.model([tflite.subgraph(NOWHERE)], []), BEYOND), (tflite.model([NOWHERE], []), BEYOND),
+    (tflite.two(model_more={6: lists(NOWHERE), 5: tflite.Vector("i", [1, 2])}), BEYOND),                        # Metadata
+    (tflite.two(model_more={9: lists(NOWHERE)}), BEYOND),                                                       # An external buffer that nothing refers to
+    (tflite.model([tflite.subgraph(tflite.FINE)], [tflite.FINE_DATA, tflite.FINE_DATA, NOWHERE, tflite.FINE_DATA]), BEYOND),   # Such a buffer
+    (tflite.outside(NOWHERE, tflite.external(5, 0, 0, 16)), BEYOND), (tflite.outside(bad(0)), "does not lie within its table"),
+    (tflite.two(buffer=0, more={10: tflite.u32(5)}, model_more={8: lists(NOWHERE), 9: lists(tflite.external(5, 0, 0, 16))}), BEYOND)])
+def test_tables_that_are_not_there(db, root, fault):
+    assert fault in refused(db, root)
+
+
+def test_metadata_of_a_buffer_that_is_not_there(db):
+    source = tflite.file(tflite.two(model_more={6: lists(tflite.Table({0: tflite.text(""), 1: tflite.u32(99)}), tflite.Table({1: tflite.u32(1)}))}))
+    assert value(db, "SELECT value FROM zt_attributes(?) WHERE key = 'metadata'", source) == '["",null]'
+    assert value(db, "SELECT zt_dense(?, 'w')", source) == DATA
+
+
+@pytest.mark.parametrize("buffer", [tflite.behind(16, 0), tflite.behind(1, 16), tflite.behind(0, 0)])
+def test_a_buffer_of_no_bytes(db, buffer):
+    assert rows(db, "SELECT object FROM zt_objects(?)", tflite.file(tflite.two(bytes_of=buffer))) == [("fine",)]
+
+
+def test_the_first_of_two_faults_is_told(db):
+    source = tflite.file(tflite.outside(tflite.external(5, 3, 0, 16, b"\xff")))
+    assert rows(db, "SELECT message FROM zt_check(?) WHERE object = 'w' AND severity = 'error'", source) == [("the model does not have the group of its external buffer",)]
+    source = tflite.file(tflite.outside(tflite.external(4, 0, 0, 16), tflite.external(3, 0, 0, 16)))
+    assert rows(db, "SELECT message FROM zt_check(?) WHERE object = 'w' AND severity = 'error'", source) == [("no external buffer of the model has its number",)]
+
+
+@pytest.mark.parametrize("kind, shown", [(2, "BlockwiseQuantization"), (3, "MultiAxisQuantization")])
+def test_quantization_without_its_details(db, kind, shown):
+    source = tflite.file(tflite.two(more={4: tflite.Table({4: tflite.Number("B", kind)})}))
+    attributes = json.loads(value(db, "SELECT attributes FROM zt_objects(?) WHERE object = 'w'", source))
+    assert attributes["quantization_details"] == {"kind": shown}
+
+
+@pytest.mark.parametrize("length", [300, 900])
+def test_the_last_name_is_too_much(db, length):
+    """Attributes take more than was asked for the name."""
+    scale = tflite.Table({0: tflite.Vector("f", [0.1] * 1000), 1: tflite.Vector("f", [0.1] * 1000), 2: tflite.Vector("f", [0.1] * 1000)})
+
+    def listed(n):
+        shared = tflite.tensor("n" * length, [1], more={4: scale})
+        try:
+            return len(rows(db, LISTED, tflite.file(tflite.model([tflite.subgraph(*[shared] * n)], [tflite.data(tflite.floats(3))]))))
+        except sqlite3.OperationalError as error:
+            assert "names and what is shown as text take more than" in str(error)
+            return None
+    n = bisect.bisect_left(range(1000), True, key=lambda n: listed(n) is None)
+    assert n > 10 and listed(n - 1) == n - 1

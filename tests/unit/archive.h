@@ -23,6 +23,7 @@ typedef struct archived {
   uint64_t stored, size, header;
   const char *extra;         /* The entry's, in hexadecimal */
   unsigned padding;          /* Bytes of extra field in the local header */
+  size_t n;                  /* Bytes of data; 0: as many as before a NUL */
   bool no_local;             /* It has no local header of its own, and `header` says where one is */
 } archived;
 
@@ -32,7 +33,7 @@ typedef struct archive {
 } archive;
 
 static inline void add_member(archive *a, archived m){
-  uint64_t n = strlen(m.data), header = a->bytes.n;
+  uint64_t n = m.n ? m.n : strlen(m.data), header = a->bytes.n;
   const char *local = m.local ? m.local : m.name;
   blob extra = { 0 };
   if( m.extra ) put_hex(&extra, m.extra);
