@@ -239,7 +239,8 @@ TEST_WITH(test_the_stack_and_the_memo, setup, teardown){
     ROW("o.", "byte 0: OBJ: there is no mark on the stack"), ROW("1.", "byte 0: POP_MARK: there is no mark on the stack"),
   };
   static const row memo[] = {
-    ROW("h\0.", "byte 0: BINGET: the memo has no entry 0"), ROW("Nq\0g1\n.", "byte 3: GET: the memo has no entry 1"),
+    ROW("h\0.", "byte 0: BINGET: the memo has no entry 0"), ROW("Nj\xff\xff\xff\xff.", "byte 1: LONG_BINGET: the memo has no entry 4294967295"),
+    ROW("Nq\0g1\n.", "byte 3: GET: the memo has no entry 1"),
     ROW("Nr\xff\xff\xff\xffj\xfe\xff\xff\xff.", "byte 6: LONG_BINGET: the memo has no entry 4294967294"),
   };
   expect_failures("PK4", stack, COUNT(stack));
@@ -336,25 +337,37 @@ static void add_pieces(zt_pickle_pieces *pieces, const char *bytes, size_t n, ui
   }
 }
 
-/* A key that the array of the first piece has no room for, and the last one's has. */
+/* Keys that the array of the first piece has no room for, and those of later ones have, or not: the newest value counts. */
 TEST_WITH(test_a_memo_that_grows, setup, teardown){
-  static const char begin[] = "(cm\nn\n)R}br\x2c\x01\0\0";   /* An object with a state, in the memo as 300 */
-  char bytes[2000];
-  uint8_t room[2100];
-  size_t n = sizeof(begin)-1;
+  static const char begin[] = "(cm\nn\n)Rr\x58\2\0\0r\xff\xff\xff\xff}b";   /* An object with a state, in the memo as 600 and 2^32-1 */
+  static const char between[] = "Nr\x58\2\0\0cm\nn\n)R}b";                      /* None in its place, and an object, which ends a piece */
+  static const char end[] = "j\x58\2\0\0j\xff\xff\xff\xff\x94t.";
+  blob b = { 0 };
+  uint8_t *room;
   zt_pickle_pieces *pieces;
   zt_pickle_node root;
-  memcpy(bytes, begin, n);
-  for(int i=0; i<90; i++) n += (size_t)snprintf(bytes+n, sizeof(bytes)-n, "Np%d\n", i);
-  memcpy(bytes+n, "j\x2c\x01\0\0\x94t.", 8);
-  n += 8;
+  put(&b, begin, sizeof(begin)-1);
+  for(int piece=0; piece<2; piece++){
+    for(int i=0; i<400; i++){
+      char z[16];
+      put(&b, z, (size_t)snprintf(z, sizeof(z), "Np%d\n", i));
+    }
+    if( piece==0 ) put(&b, between, sizeof(between)-1);
+  }
+  put(&b, end, sizeof(end)-1);
+  room = malloc(b.n+100);
   assert_int_equal(zt_pickle_pieces_open(NULL, &pieces, &err), SQLITE_OK);
-  add_pieces(pieces, bytes, n, room);
+  add_pieces(pieces, (const char*)b.p, b.n, room);
   assert_true(zt_pickle_pieces_ended(pieces));
   pickle = zt_pickle_pieces_take(pieces);
   root = zt_pickle_root(pickle);
-  assert_int_equal(zt_pickle_child(pickle, root, 0), zt_pickle_child(pickle, root, 91));
+  assert_int_equal(zt_pickle_kind_of(pickle, zt_pickle_child(pickle, root, 0)), ZT_PICKLE_CALL);
+  assert_int_equal(zt_pickle_child(pickle, root, 803), zt_pickle_child(pickle, root, 401));
+  assert_int_equal(zt_pickle_kind_of(pickle, zt_pickle_child(pickle, root, 401)), ZT_PICKLE_NONE);
+  assert_int_equal(zt_pickle_child(pickle, root, 804), zt_pickle_child(pickle, root, 0));
   zt_pickle_pieces_close(pieces);
+  free(room);
+  free(b.p);
 }
 
 /* A pickle within another: its stack and memo are its own, and its value stands behind the state. */
