@@ -83,7 +83,6 @@ int zt_pickle_input_skip(zt_pickle_input *in, uint64_t n, uint64_t *skipped){
     in->position += *skipped;
     return SQLITE_OK;
   }
-  if( n==0 ) return SQLITE_OK;
   piece = sqlite3_malloc64(INPUT_PIECE);
   if( !piece ) return zt_fail_nomem(in->b->err);
   while( *skipped<n && got>0 ){
@@ -100,7 +99,7 @@ int zt_pickle_input_skip(zt_pickle_input *in, uint64_t n, uint64_t *skipped){
 int zt_pickle_input_end(zt_pickle_input *in){
   uint64_t skipped, more;
   size_t behind = 0;
-  if( !in->inflate ) return SQLITE_OK;
+  assert( in->inflate );
   if( zt_pickle_input_skip(in, UINT64_MAX, &skipped) ) return in->b->err->rc;
   in->size = in->position;
   zt_inflate_ended(in->inflate, &behind);
