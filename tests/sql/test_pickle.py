@@ -255,7 +255,7 @@ def test_a_text_that_stands_for_bytes_says_so(db, code, known):
 
 def test_a_long_pickle_of_bytes_is_one(db):
     """Its first 8 bytes are a length in safetensors, too, behind which no brace stands."""
-    source = b"\x80\4\x8e" + struct.pack("<Q", 10 << 20) + bytes(10 << 20) + b"."
+    source = b"\x80\4\x8e" + bytes(8) + b"0" + written.blob(bytes(10 << 20)) + b"."
     assert rows(db, "SELECT container, version, objects FROM zt_files(?)", source) == [("pickle", "4", 0)]
 
 
@@ -264,27 +264,30 @@ def test_compressed_pickles_of_every_size(db):
     noise = random.Random(3).randbytes(400000)
     raw = written.pickle(("w", written.wrapper((100000,), behind=b"\0" + noise)), ("n", written.wrapper((0,), behind=b"\0")), ("v", written.array()))
     late = zlib.compressobj()
-    late = late.compress(raw[:20]) + late.flush(zlib.Z_SYNC_FLUSH) + b"\0\0\0\xff\xff" * 20000 + late.compress(raw[20:]) + late.flush()
+    late = late.compress(raw[:20]) + late.flush(zlib.Z_SYNC_FLUSH) + b"\0\0\0\xff\xff" * 60000 + late.compress(raw[20:]) + late.flush()
     for source in (raw, zlib.compress(raw), gzip.compress(raw), zlib.compress(raw, 0), late):
         assert arrays(db, source) == {"w": ("f32", [100000]), "n": ("f32", [0]), "v": ("f32", [4])}
         assert value(db, "SELECT zt_dense(?, 'v')", source) == written.ONES
         assert value(db, "SELECT zt_dense(?, 'w')", source) == noise
+    much = random.Random(4).randbytes(10 << 20)
+    assert value(db, "SELECT zt_dense(?, 'a')", zlib.compress(pickle.dumps({"a": numpy.frombuffer(much, "u1")}, 5), 0)) == much
     cut = zlib.compress(raw)[:200000]
     assert message(db, "SELECT * FROM zt_objects(?)", cut).endswith("deflate: the stored bytes end within the stream")
     assert rows(db, "SELECT error_kind FROM zt_files(?)", b"\x1f\x8b\7" + gzip.compress(raw)[3:]) == [("unknown",)]
 
 
 def test_many_arrays_of_joblib(db):
-    source = written.pickle(*((f"a{i}", written.wrapper((1000,), behind=b"\0" + bytes([i]) * 4000)) for i in range(40)))
+    source = written.pickle(("first", written.array()), *((f"a{i}", written.wrapper((1000,), behind=b"\0" + bytes([i]) * 4000)) for i in range(40)))
     for packed in (source, zlib.compress(source)):
         assert [value(db, "SELECT zt_dense(?, ?)", packed, f"a{i}") for i in (0, 17, 39)] == [bytes([i]) * 4000 for i in (0, 17, 39)]
-        assert len(rows(db, "SELECT * FROM zt_objects(?)", packed)) == 40
-    assert rows(db, "SELECT object, offset FROM zt_components(?)", source) == [
+        assert len(rows(db, "SELECT * FROM zt_objects(?)", packed)) == 41
+        assert value(db, "SELECT zt_dense(?, 'first')", packed) == written.ONES
+    assert rows(db, "SELECT object, offset FROM zt_components(?)", source) == [("first", source.index(written.ONES))] + [
         (f"a{i}", source.index(b"\0" + bytes([i]) * 4000) + 1) for i in range(40)]
 
 
 def test_a_pickle_without_a_mark_of_any_length(db):
-    for source, kind in ((b"(lp0\n" + b"I1\na" * 5000 + b".", None), (b"It is a text." * 1000, "unknown"), (b"(" + b"I1\n" * 3000 + b"text.", "unknown"),
+    for source, kind in ((b"(lp0\n" + b"I1\na" * 5000 + b".", None), (b"It is a text." * 1000, "unknown"), (b"(text." * 2000, "unknown"), (b"(" + b"I1\n" * 3000 + b"text.", "unknown"),
                          (b"\0.", "unknown"), (b"\0\0\0.", "unknown")):
         assert rows(db, "SELECT error_kind FROM zt_files(?)", source) == [(kind,)]
 
@@ -360,6 +363,31 @@ def test_an_object_is_its_class_and_its_state(db, protocol):
 def test_an_array_among_arguments_is_listed_by_its_place(db):
     source = b"\x80\x04" + written.name("m", "f") + b"(" + written.number(5) + written.array() + b"N" + b"tR."
     assert arrays(db, source) == {"1": ("f32", [4])} and attributes(db, source) == {"": {"$opaque": "m.f"}}
+
+
+def test_an_array_in_a_list_of_arguments_is_listed_and_what_is_beside_it_is_not(db):
+    source = b"\x80\4" + written.name("m", "f") + written.tuple_of(b"](" + written.number(5) + written.array() + b"](K\6" + written.array() + b"ee") + b"R."
+    assert arrays(db, source) == {"0.1": ("f32", [4]), "0.2.1": ("f32", [4])} and attributes(db, source) == {"": {"$opaque": "m.f"}}
+
+
+@pytest.mark.parametrize("callee, args, shown", [
+    (("copyreg", "_reconstructor"), written.name("m", "C"), "m.C"), (("copy_reg", "_reconstructor"), written.name("m", "C"), "m.C"),
+    (("m", "_reconstructor"), written.name("m", "C"), "m._reconstructor"), (("copyreg", "_reconstructor"), written.number(5), "copyreg._reconstructor"),
+    (("copyreg", "other"), written.name("m", "C"), "copyreg.other")])
+def test_an_object_of_an_old_protocol_is_called_by_its_class(db, callee, args, shown):
+    source = b"\x80\4" + written.name(*callee) + args + written.name("builtins", "object") + b"N\x87R."
+    assert attributes(db, source) == {"": {"$opaque": shown}}
+
+
+def test_what_is_called_without_a_name_is_unknown(db):
+    assert attributes(db, b"\x80\4K\1)R.") == {"": {"$opaque": "unknown"}}
+
+
+@pytest.mark.parametrize("module, function, said", [("torch._utils", "_rebuild_other", 1), ("torch", "_rebuild_", 0), ("torch", "_remake_all", 0), ("other", "_rebuild_x", 0),
+                                                    ("t", "_rebuild_x", 0)])
+def test_a_call_that_makes_a_tensor_of_pytorch_is_said(db, module, function, said):
+    source = b"\x80\4" + written.name(module, function) + b")R."
+    assert [rule for rule, in rows(db, "SELECT rule FROM zt_check(?)", source)] == ["pickle-tensor"] * said
 
 
 def test_a_second_pickle_is_said_to_be_behind(db):
