@@ -22,6 +22,7 @@ typedef struct archived {
   unsigned method, flags, disk;
   uint64_t stored, size, header;
   const char *extra;         /* The entry's, in hexadecimal */
+  size_t length;             /* Of data with zeros; 0: up to the first */
   unsigned padding;          /* Bytes of extra field in the local header */
   bool no_local;             /* It has no local header of its own, and `header` says where one is */
 } archived;
@@ -32,7 +33,7 @@ typedef struct archive {
 } archive;
 
 static inline void add_member(archive *a, archived m){
-  uint64_t n = strlen(m.data), header = a->bytes.n;
+  uint64_t n = m.length ? m.length : strlen(m.data), header = a->bytes.n;
   const char *local = m.local ? m.local : m.name;
   blob extra = { 0 };
   if( m.extra ) put_hex(&extra, m.extra);
@@ -89,11 +90,13 @@ static inline void put_end64(blob *b, uint64_t n, uint64_t size, uint64_t offset
   put_le32(b, 1);
 }
 
-/* The archive, sound if its members are. */
+/* The archive, sound if its members are. Of more than 65,534 it is one of zip64. */
 static inline blob end_archive(archive *a, const char *comment){
-  uint64_t offset = a->bytes.n;
+  const uint64_t offset = a->bytes.n, size = a->directory.n;
+  const bool many = a->n>=0xFFFF;
   put(&a->bytes, a->directory.p, a->directory.n);
-  put_end(&a->bytes, a->n, a->directory.n, offset, comment);
+  if( many ) put_end64(&a->bytes, a->n, size, offset, a->bytes.n);
+  put_end(&a->bytes, many ? 0xFFFF : a->n, size, offset, comment);
   free(a->directory.p);
   a->directory = (blob){ 0 };
   return seal(&a->bytes);
