@@ -390,6 +390,12 @@ def test_a_call_that_makes_a_tensor_of_pytorch_is_said(db, module, function, sai
     assert [rule for rule, in rows(db, "SELECT rule FROM zt_check(?)", source)] == ["pickle-tensor"] * said
 
 
+def test_a_shape_may_be_a_list_or_a_number(db):
+    for shape, expected in ((b"](J\2\0\0\0K\2e", [2, 2]), (b"K\4", [4])):
+        state = written.tuple_of(written.number(1), shape, F4, b"\x89", written.blob(written.ONES))
+        assert arrays(db, written.pickle(("w", written.array(state=state)))) == {"w": ("f32", expected)}
+
+
 def test_a_second_pickle_is_said_to_be_behind(db):
     first = pickle.dumps({"a": A})
     found = rows(db, "SELECT rule, severity, message FROM zt_check(?)", first + pickle.dumps(B))

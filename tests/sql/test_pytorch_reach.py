@@ -397,6 +397,12 @@ def test_a_state_that_an_object_has_already_is_not_set_again(db):
     assert rows(db, "SELECT object FROM zt_objects(?)", archive(source + put({"o": b"h\0", "d": b"h\1"}) + STOP)) == [("d.z",)]
 
 
+def test_a_list_gets_no_state(db):
+    """What a dropped call has beside it is shown at the call's name."""
+    source = b"\x80\2]q\0" + SETTER + b"h\0" + put({"z": tensor()}) + b"\x86R0."
+    assert rows(db, "SELECT object FROM zt_objects(?)", archive(source)) == [("setter.1.z",)]
+
+
 def test_a_call_that_is_made_twice_is_shown_once(db):
     """As what holds itself is pickled: the object was made while its arguments were, and what was made last is dropped."""
     source = archive(b"\x80\x02](" + tensor() + b"q\1" + name("m", "Node") + b"h\1\x85Rq\0" + name("m", "Node") + b"h\1\x85R0e" + STOP)

@@ -208,7 +208,7 @@ TEST_WITH(test_opcodes_and_their_arguments, setup, teardown){
     ROW("F1\0\n.", "byte 0: FLOAT: an invalid real number"), ROW("F\0001\n.", "byte 0: FLOAT: an invalid real number"),
     ROW("F:1\n.", "byte 0: FLOAT: an invalid real number"), ROW("F" DIGITS_400 "1\n.", "byte 0: FLOAT: an invalid real number"),
     ROW("Np12345678901\n.", "byte 1: PUT: an invalid key of the memo"), ROW("I1 \n.", "byte 0: INT: a character that is not a digit"),
-    ROW("F\n.", "byte 0: FLOAT: an invalid real number"), ROW("F1x\n.", "byte 0: FLOAT: an invalid real number"), ROW("S'\\'\n.", "byte 0: STRING: an invalid escape"),
+    ROW("F\n.", "byte 0: FLOAT: an invalid real number"), ROW("Fe\n.", "byte 0: FLOAT: an invalid real number"), ROW("F1x\n.", "byte 0: FLOAT: an invalid real number"), ROW("S'\\'\n.", "byte 0: STRING: an invalid escape"),
     ROW("S'\\xg0'\n.", "byte 0: STRING: an invalid escape"), ROW("S'\n.", "byte 0: STRING: no quotes around the text"),
     ROW("V\\U00110000\n.", "byte 0: UNICODE: an invalid escape"), ROW("Np\n.", "byte 1: PUT: an invalid key of the memo"),
     ROW("Np4294967296\n.", "byte 1: PUT: an invalid key of the memo"), ROW("ca\n\xff\n.", "byte 0: GLOBAL: a name that is not UTF-8"),
@@ -401,6 +401,21 @@ TEST_WITH(test_a_pickle_in_a_pickle, setup, teardown){
 TEST_WITH(test_a_pickle_has_a_largest_size, setup, teardown){
   assert_int_equal(zt_pickle_open((zt_span){ (const uint8_t*)"N.", ZT_PICKLE_MAX+1 }, NULL, &pickle, &used, &err), SQLITE_ERROR);
   assert_string_equal(err.rule, "PK2");
+}
+
+/* Nobody looked for the piece's end before. */
+TEST_WITH(test_a_piece_that_is_none, setup, teardown){
+  static const struct { const char *bytes; size_t n; const char *rule; } rows[] = {
+    { "N\xff.", 3, "PK1" }, { "NN", 2, "PK2" }, { "N.", ZT_PICKLE_MAX+1, "PK2" },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_pickle_pieces *pieces;
+    assert_int_equal(zt_pickle_pieces_open(NULL, &pieces, &err), SQLITE_OK);
+    assert_int_equal(zt_pickle_pieces_add(pieces, (zt_span){ (const uint8_t*)rows[i].bytes, rows[i].n }, 0, &err), SQLITE_ERROR);
+    assert_string_equal(err.rule, rows[i].rule);
+    zt_error_clear(&err);
+    zt_pickle_pieces_close(pieces);
+  }
 }
 
 int main(void){
