@@ -232,7 +232,7 @@ def test_shards_are_found_whatever_they_are_called(shell, tmp_path):
 
 @pytest.mark.parametrize("offsets, sound", [
     ("[0,4]", 1), (" [0,4]", 1), ("[0 ,4]", 1), ("[ 0,4]", 1), ("[0, 4 ]", 1), ("5", 0), ("[]", 0), ("[ ]", 0), ("[0]", 0), ('["a",4]', 0), ('[0,"a"]', 0), ('[ "a",4]', 0),
-    ('[ 0, "a"]', 0), ("[0,4,5]", 0), ("[ 0, 4, 5]", 0), ("{}", 0), ("[0,4", 0), ("[ 0 4]", 0)])
+    ('[ 0, "a"]', 0), ("[0,4,5]", 0), ("[ 0, 4, 5]", 0), (' ["a",4]', 0), (' [0,"a"]', 0), (" []", 0), (" [0]", 0), (" [0,4,5]", 0), ("{}", 0), ("[0,4", 0), ("[ 0 4]", 0)])
 @pytest.mark.parametrize("form", ['{"w":{"dtype":"F32","shape":[],"data_offsets":%s}}', '{"w":{"data_offsets":%s,"dtype":"F32","shape":[]}}'])
 def test_places_of_data_in_any_form(db, form, offsets, sound):
     source = written(form % offsets, struct.pack("<f", 5))
