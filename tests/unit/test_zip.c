@@ -331,7 +331,7 @@ TEST_WITH(test_a_local_name, setup, teardown){
   static const struct { const char *header; size_t n; const char *name; } rows[] = {
     { "PK\3\4                      \4\0\0\0name", 34, "name" }, { "PK\3\4                      \4\0\0\0nam", 33, "" },
     { "PK\3\4                      \xff\xff\0\0name", 34, "" }, { "PK\3\5                      \4\0\0\0name", 34, "" },
-    { "PK\3\4                      \xc\0\0\0a longer name", 42, "onger name" },
+    { "PK\3\4                      \xd\0\0\0a longer name", 43, "onger name" },
   };
   for(size_t i=0; i<COUNT(rows); i++){
     archive a = { 0 };
