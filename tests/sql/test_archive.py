@@ -168,6 +168,7 @@ def test_a_member_that_is_not_read_has_no_attributes_and_no_manifest(db):
 @pytest.mark.parametrize("entries, fault", [
     ({"location": "w", "length": "4"}, None), ({"location": "./w"}, None), ({"location": ".//w", "offset": "4", "length": "4"}, None),
     ({"location": "w", "offset": "9"}, "its bytes end behind those of the member that they are in"),
+    ({"location": "xy/w"}, "its bytes are in a file that the archive does not have"),
     ({"location": "/w"}, "the location of its external data is not relative")])
 def test_external_data_of_a_member(db, entries, fault):
     model = written.model(written.graph([written.tensor("w", [1], written.FLOAT, written.external(**entries))]))

@@ -190,6 +190,9 @@ def test_a_pickle_without_an_end_is_looked_for_in_256_MiB(db, save):
     path = save("m.pt", head)
     os.truncate(path, 301 << 20)
     assert message(db, "SELECT * FROM zt_objects(?)", path).endswith("it does not end within 256 MiB")
+    path = save("n.pt", legacy({"w": old()}, system=b"\x8e" + struct.pack("<Q", 255 << 20)))
+    os.truncate(path, 301 << 20)
+    assert message(db, "SELECT * FROM zt_objects(?)", path).endswith("opcode 0x00 is not known")
 
 
 def test_storages_of_a_large_file(db, save):

@@ -343,7 +343,7 @@ def test_the_word_of_an_array_of_gguf_bounds_its_depth(db, leaf, word):
     """It has at most 128 bytes."""
     declare(db, "a.gguf")
     db.execute("BEGIN")
-    for depth in range(30):
+    for depth in range(34):
         text = "[" * depth + json.dumps(leaf) + "]" * depth
         if 5 * depth + len(word) > 128:
             assert "gguf cannot hold attribute" in refusal(db, "INSERT INTO out(key, value, type) VALUES('k', ?, 'array')", text)[1]

@@ -356,10 +356,12 @@ TEST(test_pickles_of_many_values){
   static const struct { const char *what, *begin, *end; } rows[] = {
     { "values", "(", "l." }, { "arguments", "cm\nf\n(", "tR." }, { "a dropped call", "](cm\nf\n(", "tR0Nt." },
   };
+  tried = 100;
   for(size_t i=0; i<COUNT(rows); i++){
     blob b = torch_of(rows[i].begin, rows[i].end), file = torch_archive_of(&b);
     check( check_open(file, rows[i].what)>=2*MANY/65536, "%s", rows[i].what );
   }
+  tried = 8;
 }
 
 /* Without the opcode that tells the protocol, and with it. */
@@ -386,7 +388,9 @@ TEST(test_many_storages_of_pytorch){
     put_le64(&b, 1);
     put_z(&b, "abcd");
   }
+  tried = 100;
   check( check_open(seal(&b), "storages")>=4*MANY/65536, "too few" );
+  tried = 8;
 }
 
 TEST(test_an_archive_of_many_tensors){
