@@ -431,7 +431,7 @@ static int archive_add_member(archive_reader *r, uint32_t i){
     else archive_explain(&f, &failed);
     archive_pass_on(&failed, err);
     /* Bytes that look like a format's, and are not, are of no tensor file */
-    if( failed.rc && !err->rc && (!f.driver || f.sure || archive_is_named(f.name)) ){
+    if( failed.rc && (!f.driver || f.sure || archive_is_named(f.name)) ){
       archive_add_unread(r, &f, &failed);
     }
   }

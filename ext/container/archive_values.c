@@ -115,7 +115,7 @@ static bool archive_rename(zt_walk *w, uint32_t k, zt_value *key){
   sqlite3_str *name;
   size_t n;
   char *z;
-  if( !m->path.z ) return true;
+  assert( m->path.z );   /* Those without, numpy's arrays, have no attributes */
   name = sqlite3_str_new(NULL);
   sqlite3_str_append(name, m->path.z, (int)m->path.n);
   sqlite3_str_append(name, "/", 1);
@@ -179,23 +179,13 @@ static zt_text archive_stored_type(zt_walk *w, const zt_value *value){
   const zt_value inner = archive_inner_value(value);
   const zt_steps *steps = archive_go_in(w, k);
   zt_text type = { NULL, 0 };
-  if( steps && steps->stored_type ) type = steps->stored_type(w, &inner);
+  if( steps->stored_type ) type = steps->stored_type(w, &inner);
   w->container = archive;
   w->at = at;
   return type;
 }
 
-/* Bytes in CBOR alone: those of other formats are made anew of the values. */
-static bool archive_stored(const zt_container *c, const zt_value *key, const zt_value *value,
-                           zt_span *out){
-  const zt_container *inner = zt_archive_of(c)->a[archive_member_of(value->at)].inner;
-  const zt_value inner_key = archive_inner_value(key), inner_value = archive_inner_value(value);
-  const zt_steps *steps = inner->driver->steps;
-  return steps->stored && steps->stored_is_cbor
-      && steps->stored(inner, &inner_key, &inner_value, out);
-}
-
 const zt_steps zt_archive_steps = {
   .enter = archive_enter, .next = archive_next, .skip = archive_skip,
-  .stored_type = archive_stored_type, .stored = archive_stored, .stored_is_cbor = true
+  .stored_type = archive_stored_type
 };

@@ -1,6 +1,7 @@
 /* The bytes of a pickle's file. See pickle_input.h. */
 #include "container/pickle_input.h"
 
+#include <assert.h>
 #include "core/host.h"
 
 #define INPUT_WINDOW ((size_t)64 << 10)   /* Stored bytes that are read at once */
@@ -34,7 +35,8 @@ void zt_pickle_input_clear(zt_pickle_input *in){
 static int input_decode(zt_pickle_input *in, uint8_t *out, size_t n, size_t *got){
   zt_builder *b = in->b;
   size_t behind;
-  for(*got=0; n>0; ){
+  assert( n>0 );
+  for(*got=0; ; ){
     const uint64_t stored = zt_source_size(b->source)-in->at;
     if( in->in.n==0 && stored>0 ){
       const size_t piece = stored<INPUT_WINDOW ? (size_t)stored : INPUT_WINDOW;
@@ -81,7 +83,6 @@ int zt_pickle_input_skip(zt_pickle_input *in, uint64_t n, uint64_t *skipped){
     in->position += *skipped;
     return SQLITE_OK;
   }
-  if( n==0 ) return SQLITE_OK;
   piece = sqlite3_malloc64(INPUT_PIECE);
   if( !piece ) return zt_fail_nomem(in->b->err);
   while( *skipped<n && got>0 ){
@@ -98,7 +99,7 @@ int zt_pickle_input_skip(zt_pickle_input *in, uint64_t n, uint64_t *skipped){
 int zt_pickle_input_end(zt_pickle_input *in){
   uint64_t skipped, more;
   size_t behind = 0;
-  if( !in->inflate ) return SQLITE_OK;
+  assert( in->inflate );
   if( zt_pickle_input_skip(in, UINT64_MAX, &skipped) ) return in->b->err->rc;
   in->size = in->position;
   zt_inflate_ended(in->inflate, &behind);

@@ -1,6 +1,7 @@
 /* The opcode table and reader. See pickle_opcodes.h; rules: pickle.c. */
 #include "container/pickle_opcodes.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include "core/host.h"
 
@@ -95,10 +96,8 @@ bool zt_pickle_read_any(zt_pickle_read *r, zt_span all, zt_error *err){
     case ZT_PICKLE_COUNT8:        return opcodes_read_counted(r, all, 8, false, err);
     default: break;
   }
-  if( r->opcode->argument>all.n-r->next ) return opcodes_fail_end(r, err);
-  r->argument = (zt_span){ all.p+r->next, r->opcode->argument };
-  r->next += r->opcode->argument;
-  return true;
+  assert( r->opcode->argument>all.n-r->next );   /* Else zt_pickle_size_at() knows it */
+  return opcodes_fail_end(r, err);
 }
 
 int zt_pickle_skip(zt_span pickle, size_t *at, const zt_interrupt *interrupt, zt_error *err){

@@ -115,7 +115,7 @@ typedef struct zt_pickle_read {
 
 extern const zt_pickle_opcode zt_pickle_opcodes[256];
 
-/* Read the opcode at r->next (PK1, PK2). */
+/* Read the opcode at r->next (PK1, PK2), whose size zt_pickle_size_at() does not know. */
 bool zt_pickle_read_any(zt_pickle_read *r, zt_span pickle, zt_error *err);
 
 /* Skip opcodes through the next STOP (PK1, PK2). *at becomes the position after it; after a
@@ -128,7 +128,7 @@ ZT_INLINE size_t zt_pickle_size_at(zt_span pickle, size_t at){
   return size<=remaining ? size : 0;
 }
 
-/* zt_pickle_read_any(), inlined for opcodes of fixed size, the usual ones. */
+/* Read the opcode at r->next (PK1, PK2): inlined for those of fixed size, the usual ones. */
 ZT_INLINE bool zt_pickle_read_next(zt_pickle_read *r, zt_span pickle, zt_error *err){
   const size_t size = zt_pickle_size_at(pickle, r->next);
   if( size==0 ) return zt_pickle_read_any(r, pickle, err);

@@ -81,7 +81,7 @@ static bool leaf_call_fits(const zt_pickle *p, zt_pickle_node node, int depth, u
   return leaf_part_fits(p, call.args, depth, remaining)
       && leaf_part_fits(p, call.keywords, depth, remaining)
       && leaf_part_fits(p, call.state, depth, remaining)
-          && leaf_part_fits(p, call.list, depth, remaining)
+      && leaf_part_fits(p, call.list, depth, remaining)
       && leaf_part_fits(p, call.dict, depth, remaining);
 }
 

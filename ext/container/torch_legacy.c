@@ -25,6 +25,7 @@
 */
 #include "container/torch_storage.h"
 
+#include <assert.h>
 #include "container/pickle_opcodes.h"
 #include "core/cbor_write.h"
 #include "core/host.h"
@@ -231,9 +232,9 @@ static int legacy_read_classes(torch_legacy *l, const zt_pickle *p){
 static int legacy_read_count(torch_legacy *l, uint64_t at, uint64_t *out){
   zt_builder *b = l->file.b;
   const uint64_t remaining = l->size-at;
-  if( at<l->at || !zt_claim(l->have, at-l->at, 8) ){
-    size_t n = at>=l->at && at-l->at<l->have+LEGACY_NEAR && remaining>LEGACY_WINDOW ? LEGACY_WINDOW
-        : 8;
+  assert( at>=l->at );   /* Places go forward */
+  if( !zt_claim(l->have, at-l->at, 8) ){
+    size_t n = at-l->at<l->have+LEGACY_NEAR && remaining>LEGACY_WINDOW ? LEGACY_WINDOW : 8;
     uint8_t *p = sqlite3_realloc64(l->window, n);
     if( !p ) return zt_fail_nomem(b->err);
     l->window = p;

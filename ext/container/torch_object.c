@@ -558,7 +558,7 @@ static void object_decode_type(const zt_container *c, const torch_part *part, zt
   if( !part->id ) return;
   dtype = zt_dtype_get((zt_dtype_id)(part->id-1));
   *storage = (zt_text){ dtype->storage, strlen(dtype->storage) };
-  if( dtype->storage!=dtype->name && strcmp(dtype->storage, dtype->name)!=0 ){
+  if( strcmp(dtype->storage, dtype->name)!=0 ){
     *type = (zt_text){ dtype->name, strlen(dtype->name) };
   }
 }

@@ -382,13 +382,14 @@ static void tree_add_reached(tree_walk *w, zt_pickle_node node, tree_parts *part
 static void tree_add_array_state(tree_walk *w, zt_pickle_node state, zt_pickle_node items,
                                  tree_parts *parts){
   uint32_t n = 0;
+  bool own = false;
   if( !tree_reaches(w, state) ) return;
   for(zt_pickle_node part; n<TREE_ARRAY && (part = zt_pickle_child(w->p, state, n))!=0; n++){
-    if( part!=items && tree_reaches(w, part) ) break;
+    own |= part!=items && tree_reaches(w, part);
   }
-  if( n==TREE_ARRAY && !zt_pickle_child(w->p, state, n) ) return;
+  if( !own && !zt_pickle_child(w->p, state, n) ) return;
   tree_add_part(parts, state, tree_keys_of(w->p, state));
-  if( n==TREE_ARRAY ) parts->a[parts->n-1].first = n;
+  if( !own ) parts->a[parts->n-1].first = n;
 }
 
 /* The bytes of a type that is shown. */

@@ -61,7 +61,7 @@ char *zt_walk_room(zt_walk *w, int which, size_t n){
 
 zt_text zt_walk_stored_type(zt_walk *w, const zt_value *value){
   const zt_steps *steps = w->container->driver->steps;
-  return steps && steps->stored_type ? steps->stored_type(w, value) : (zt_text){ NULL, 0 };
+  return steps->stored_type ? steps->stored_type(w, value) : (zt_text){ NULL, 0 };
 }
 
 bool zt_value_is_text(const zt_value *v, const char *text){

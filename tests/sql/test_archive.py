@@ -1,6 +1,8 @@
 """Archives around tensor files: what Python's zipfile writes, names, attributes, and the values of members."""
+import bz2
 import io
 import json
+import pickle
 import struct
 import zipfile
 
@@ -8,6 +10,8 @@ import numpy
 import pytest
 
 import corpus
+import write_npz as binary
+import write_onnx as written
 import writer
 from support import message, rows, value
 
@@ -95,7 +99,7 @@ def test_attributes_of_one_are_its_own(db):
 
 
 def test_what_is_no_tensor_file_is_passed_over(db):
-    source = archive({"x.bin": b"no GGUF", "w": ONE, "empty.safetensors": b"", "folder.safetensors/": b"", "__MACOSX/._w.gguf": b"\0\5\x16\7"})
+    source = archive({"x.bin": b"no GGUF", "w": ONE, "empty.safetensors": b"", "folder.safetensors/": b"", "__MACOSX/._w.gguf": b"\0\5\x16\7", "__MACOSX/._w.npy": b"\0\5\x16\7"})
     assert names(db, source) == ["a"] and rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
 
 
@@ -106,6 +110,78 @@ def test_a_member_that_is_a_tensor_file_by_its_name_alone_is_a_finding(db):
         assert names(db, source) == ["a"]
         assert rows(db, "SELECT object, severity, rule, message FROM zt_check(?)", source) == [
             (None, "warning", "archive-named", "member 'd/x.gguf': not a tensor file of a known format")]
+
+
+def test_a_member_is_named_by_the_last_part_of_its_path(db):
+    """Also behind Windows' separator. A hidden part, an empty one, one of 256 bytes and one with U+0000 name nothing."""
+    others = ["d/.gguf", "d.gguf/", "x" * 252 + ".gguf", "x\0.gguf"]
+    source = binary.archive(*(binary.Member(name, b"GGUE" + bytes(60)) for name in ["d\\x.gguf", "y" * 250 + ".gguf", *others]), binary.Member("w", ONE))
+    assert rows(db, "SELECT object, rule, message FROM zt_check(?)", source) == [
+        (None, "archive-named", f"member '{name}': not a tensor file of a known format") for name in ("d\\x.gguf", "y" * 250 + ".gguf")]
+
+
+@pytest.mark.parametrize("path, raw", [("data/weights/weight_0", 1), ("m/data/constants/tensor_12", 1), ("mdata/weights/weight_0", 0), ("weight_0", 0),
+                                       ("12", 0), ("data/weights/weight_", 0)])
+def test_a_tensor_of_pytorchs_export_is_known_by_its_path(db, path, raw):
+    source = archive({path: b"raw" * 8, "w": ONE})
+    assert rows(db, "SELECT object, rule FROM zt_check(?)", source) == [(path, "archive-raw")][:raw]
+
+
+def test_a_member_of_a_format_that_is_not_read_is_an_object(db):
+    """Whatever it is called."""
+    said = "a file compressed by bz2, which is not read"
+    for name in ("x.gguf", "x"):
+        source = archive({name: bz2.compress(b"text"), "w": ONE})
+        assert names(db, source) == [name, "a"]
+        assert rows(db, "SELECT object, rule, message FROM zt_check(?)", source) == [(name, "unsupported-format", said)]
+        assert message(db, "SELECT zt_dense(?, ?)", source, name).endswith(said)
+    assert rows(db, "SELECT error_kind, error FROM zt_files(?)", archive({"x": bz2.compress(b"text")})) == [
+        ("unsupported", f"ztensor: <blob>: member 'x': {said}")]
+
+
+def test_bytes_that_only_resemble_a_format_are_a_tensor_file_by_their_name(db):
+    """A pickle and ONNX have no magic number, GGUF has one."""
+    cut = pickle.dumps({"a": 1}, 4)[:-1]
+    said = f"the pickle ends at byte {len(cut)} without STOP"
+    for name, data, expected in (("x", cut, []), ("x.pkl", cut, [("x.pkl", "pickle-cut", said)]), ("x", b"GGUF" + bytes(2), [
+            ("x", "gguf-header", "the file has 6 bytes, a GGUF header has 24")])):
+        source = archive({name: data, "w": ONE})
+        assert rows(db, "SELECT object, rule, message FROM zt_check(?)", source) == expected
+
+
+def test_an_archive_of_settings_alone_is_none(db):
+    source = archive({"settings": pickle.dumps({"a": 1})})
+    assert rows(db, "SELECT error_kind, error FROM zt_files(?)", source) == [
+        ("unknown", "ztensor: <blob>: a zip archive in which no member is a tensor file")]
+
+
+def test_a_member_that_is_not_read_has_no_attributes_and_no_manifest(db):
+    """It stands before, between and behind others."""
+    one, two, unread = safetensors({"k": "v"}, a=A), safetensors({"l": "w"}, b=B), bz2.compress(b"text")
+    source = archive({"0": unread, "a": one, "1": unread, "b": two, "2": unread})
+    assert rows(db, "SELECT object, key, value FROM zt_attributes(?)", source) == [(None, "a/k", "v"), (None, "b/l", "w")]
+    manifests = json.loads(value(db, "SELECT zt_manifest(?)", source))
+    assert manifests == {"a": json.loads(value(db, "SELECT zt_manifest(?)", one)), "b": json.loads(value(db, "SELECT zt_manifest(?)", two)),
+                         "0": None, "1": None, "2": None}
+
+
+@pytest.mark.parametrize("entries, fault", [
+    ({"location": "w", "length": "4"}, None), ({"location": "./w"}, None), ({"location": ".//w", "offset": "4", "length": "4"}, None),
+    ({"location": "w", "offset": "9"}, "its bytes end behind those of the member that they are in"),
+    ({"location": "xy/w"}, "its bytes are in a file that the archive does not have"),
+    ({"location": "/w"}, "the location of its external data is not relative")])
+def test_external_data_of_a_member(db, entries, fault):
+    model = written.model(written.graph([written.tensor("w", [1], written.FLOAT, written.external(**entries))]))
+    source = archive({"d/m.onnx": model, "d/w": numpy.array([1, 2], "<f4").tobytes()[:4 if len(entries) == 1 else 8]})
+    assert rows(db, "SELECT message FROM zt_check(?, 'full')", source) == [(fault,)] * bool(fault)
+    if not fault:
+        assert value(db, "SELECT zt_json(?, 'w')", source) == ("[2.0]" if entries.get("offset") else "[1.0]")
+
+
+def test_many_tensors_of_a_member_have_all_their_names(db):
+    text = json.dumps({f"{i:05x}": {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]} for i in range(70000)}).encode()
+    source = archive({"m.safetensors": struct.pack("<Q", len(text)) + text})
+    assert rows(db, "SELECT count(*), min(object), max(object) FROM zt_objects(?)", source) == [(70000, "00000", f"{69999:05x}")]
 
 
 def test_a_member_that_is_not_read_is_an_object(db):

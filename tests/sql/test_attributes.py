@@ -154,6 +154,13 @@ def test_without_attributes_the_json_is_an_empty_object(db, attributes):
     assert rows(db, "SELECT attributes FROM zt_objects(?)", file) == [("{}",)]
 
 
+def test_the_layout_of_0_1_is_a_plain_text(db):
+    """A tag, or another type, makes another value of it."""
+    for layout in (writer.tag(1, "csr"), 5):
+        file = writer.write({"w": dict(writer.dense(b"x"), format="sparse", attributes={"sparse_format": layout})}, "0.1")
+        assert rows(db, "SELECT format FROM zt_objects(?)", file) == [("sparse",)]
+
+
 def test_the_specified_fields_of_0_1_are_no_attributes(db):
     object = writer.dense(b"x", checksum="crc32c:0x00000000", data_endianness="little")
     file = writer.write({"w": dict(object, attributes={"sparse_format": "csr", "step": 7})}, "0.1")

@@ -150,3 +150,18 @@ def test_a_checkpoint_whose_prefix_is_a_directory_finds_its_data(db, tmp_path):
     found, named = (rows(db, listed, path) for path in (str(tmp_path / ".index"), str(golden / "checkpoint.index")))
     assert [row[::2] for row in found] == [row[::2] for row in named] and found
     assert {row[1] for row in found} == {".data-00000-of-00001"}
+
+
+INDEX = "not a tensor file, but text like the index of a model in several files: name these"
+PAGE = "not a tensor file, but a page of HTML: did the download fail?"
+NO_FORMAT = "not a tensor file of a known format"
+
+
+@pytest.mark.parametrize("data, said", [
+    (b"{\r\n\t \"metadata\": {}}", INDEX), (b"{\"weight_map\"", INDEX), (b"{\"weight_maps\"", NO_FORMAT), (b"{\"weight_", INDEX), (b"{\"weigh", NO_FORMAT), (b"{   ", NO_FORMAT),
+    (b"{" + b" " * 9000 + b"}", NO_FORMAT), (b"<html lang='en'>", PAGE), (b"<!DOCTYPE html>", PAGE), (b"<htm", NO_FORMAT),
+    (b"]\0\0\x80\0" + b"\xff" * 8, "a file compressed by lzma, which is not read"), (b"]\1\0\x80\0" + b"\xff" * 8, NO_FORMAT),
+    (b"]\0\0\x80\0" + b"\xff" * 7 + b"\0", NO_FORMAT), (b"]\0\0\x80\0" + b"\xff" * 7, NO_FORMAT),
+    (b"\x08\1\x12" + b"\xff" * 9000, NO_FORMAT)])
+def test_what_is_told_by_the_first_bytes(db, data, said):
+    assert rows(db, "SELECT error FROM zt_files(?)", data) == [(f"ztensor: <blob>: {said}",)]

@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import random
+import struct
 import zipfile
 import zlib
 
@@ -128,6 +129,169 @@ def test_the_fields_of_a_record_as_the_pickle_has_them(db, type, expected):
         ("r", "numpy.structured", expected), ("w", "dense", "<f4")]
 
 
+RECORD = written.dtype("V8", "|", names_of("a"), fields_of(("a", F4)))
+
+
+def described(type):
+    """What is shown of a type: of a record's one field."""
+    return written.pickle(("r", written.array(written.blob(bytes(8)), (1,), written.dtype("V8", "|", names_of("a"), fields_of(("a", type))))), ("w", written.array()))
+
+
+def dated(*unit):
+    """A dtype of dates, whose state has that unit."""
+    return (written.name("numpy", "dtype") + written.text("M8") + b"\x89\x88\x87R(" + written.number(4) + written.text("<") + b"NNN" + written.number(-1) * 2
+            + written.number(0) + b"}(" + b"".join(unit) + b"t\x86tb")
+
+
+@pytest.mark.parametrize("type, expected", [
+    (dated(b"C\1D", written.number(1)), "<M8[D]"), (dated(b"C\2ns", written.number(25)), "<M8[25ns]"), (dated(written.text("s"), b"N"), "<M8[s]"),
+    (dated(b"N", written.number(1)), "<M8"), (dated(b"C\0", written.number(1)), "<M8"), (dated(written.text("123456789"), written.number(1)), "<M8"),
+    (dated(b"C\1\x1f", written.number(1)), "<M8"), (dated(b"C\1\x7f", written.number(1)), "<M8"),
+    (class_of("m", "x" * 32), "x" * 32), (class_of("m", "x" * 33), ""), (written.dtype("f" * 32), "<" + "f" * 32), (written.dtype("f" * 33), ""),
+    (written.dtype(""), ""), (written.dtype("f4", ""), "|f4"), (written.dtype("f4", "<<"), "|f4"),
+    (written.name("numpy", "dtype") + written.number(4) + b"\x89\x88\x87R", "")])
+def test_a_type_is_shown_as_far_as_it_is_one(db, type, expected):
+    assert rows(db, "SELECT object, json_extract(attributes, '$.descr[0][1]') FROM zt_objects(?)", described(type)) == [("r", expected), ("w", None)]
+
+
+@pytest.mark.parametrize("names, shown", [([f"{i:03}" for i in range(100)], True), ([f"{i:03}" for i in range(130)], False),
+                                          ([str(i) * 80 for i in range(100, 373)], False)])
+def test_the_fields_that_are_shown_are_bounded(db, names, shown):
+    """16,384 entries are looked at, which stand in the opposite order here, and 64 KiB are shown."""
+    fields = fields_of(*((name, F4) for name in (names if len(names) == 273 else reversed(names))))
+    source = written.pickle(("r", written.array(written.blob(bytes(8)), (1,), written.dtype("V8", "|", names_of(*names), fields))))
+    found, = rows(db, "SELECT json_extract(attributes, '$.descr') FROM zt_objects(?)", source)
+    assert found == (json.dumps([[name, "<f4"] for name in names], separators=(",", ":")) if shown else None,)
+
+
+def test_a_field_whose_name_is_no_text_is_passed_over(db):
+    fields = b"}(" + written.number(1) + b"N" + written.text("a") + written.tuple_of(F4, written.number(0)) + b"u"
+    source = written.pickle(("r", written.array(written.blob(bytes(8)), (1,), written.dtype("V8", "|", names_of("a"), fields))))
+    assert rows(db, "SELECT json_extract(attributes, '$.descr') FROM zt_objects(?)", source) == [('[["a","<f4"]]',)]
+
+
+def test_a_record_without_a_size_has_none(db):
+    source = written.pickle(("r", written.array(written.blob(bytes(8)), (1,), written.dtype("Z8", "|", names_of("a"), fields_of(("a", F4))))))
+    assert rows(db, "SELECT object, format, dtype FROM zt_objects(?)", source) == [("r", "numpy.structured", None)]
+
+
+def wrapped(state, behind=b"\x00" + written.ONES):
+    return written.name("joblib.numpy_pickle", "NumpyArrayWrapper") + b")\x81" + state + b"b" + behind
+
+
+@pytest.mark.parametrize("state, fault", [
+    (b"]", "its dtype is not known"),                                                         # Not a dict
+    (b"}(" + b"".join(written.text(f"k{i}") + b"N" for i in range(64)) + written.text("dtype") + F4 + b"u", "its dtype is not known"),   # Too far behind
+    (b"}(" + written.number(1) + b"N" + written.text("dtype") + F4 + b"u", "its shape is invalid"),
+    (b"}(" + written.text("shape") + written.text("4") + written.text("dtype") + F4 + b"u", "its shape is invalid")])
+def test_the_state_of_an_array_of_joblib(db, state, fault):
+    source = written.pickle(("w", wrapped(state)))
+    assert message(db, "SELECT * FROM zt_objects(?)", source).endswith(f"an array of joblib: {fault}")
+
+
+def test_records_with_objects_are_a_pickle_behind_their_wrapper(db):
+    """A flag of their dtype says it; one that is no number says nothing."""
+    record = written.dtype("V8", "|", names_of("a"), fields_of(("a", written.OBJECTS)), 1)
+    plain = written.dtype("V8", "|", names_of("a"), fields_of(("a", F4))).replace(written.number(0) + b"tb", b"Ntb")
+    source = written.pickle(("o", written.wrapper((2,), record, alignment=None, behind=written.LISTED)), ("p", written.wrapper((1,), plain, behind=b"\0" + bytes(8))),
+                            ("v", written.array()))
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("o", "numpy.structured"), ("p", "numpy.structured"), ("v", "dense")]
+    assert attributes(db, source) == {"o.0": 1, "o.1": None}
+    assert value(db, "SELECT zt_dense(?, 'v')", source) == written.ONES
+
+
+def test_a_dtype_that_changes_behind_its_wrapper(db):
+    """Its state comes after the elements, and says that they are objects."""
+    type = written.name("numpy", "dtype") + written.text("V4") + b"\x89\x88\x87Rq\5"
+    state = b"h\5" + tuple_state(1) + b"b0"
+    source = written.pickle(("w", written.wrapper((4,), type)), ("v", state + written.array()))
+    assert message(db, "SELECT zt_dense(?, 'w')", source).endswith("object 'w': its elements are not there")
+    assert value(db, "SELECT zt_dense(?, 'v')", source) == written.ONES
+
+
+def tuple_state(flags):
+    return written.tuple_of(written.number(3), written.text("|"), b"N", b"N", b"N", written.number(-1), written.number(-1), written.number(flags))
+
+
+def test_objects_of_joblib_of_a_dtype_that_is_none(db):
+    inner = b"\x80\2" + written.array(b"](N" + b"Ne", (2,), written.name("os", "system")) + b"."
+    source = written.pickle(("w", written.wrapper((2,), written.OBJECTS, alignment=None, behind=inner)), ("v", written.array()))
+    assert message(db, "SELECT zt_dense(?, 'w')", source).endswith("object 'w': its elements are not an array of objects")
+
+
+def scalar(type, data):
+    return written.name("numpy.core.multiarray", "scalar") + type + data + b"\x86R"
+
+
+def test_results_that_are_not_as_python_makes_them_are_calls(db):
+    date = written.name("datetime", "date") + written.tuple_of(b"C\4\x07\xea\1\2")
+    entries = {"date": date + b"R", "none": written.name("datetime", "date") + b")R", "number": written.name("datetime", "date") + written.tuple_of(b"K\1") + b"R",
+               "keywords": date + b"}" + written.text("a") + b"K\1s\x92", "list": date + b"R(K\1e", "dict": date + b"RK\1K\2s",
+               "unsized": scalar(written.dtype("Z4"), b"C\4abcd"), "sized": scalar(F4, b"C\4\0\0\x80?"), "short": scalar(F4, b"C\3\0\0\x80")}
+    found = attributes(db, written.pickle(*entries.items()))
+    assert found["date"] == "2026-01-02" and found["sized"] == 1.0
+    assert {name: found[name]["$opaque"] for name in entries if name not in ("date", "sized")} == {
+        "none": "datetime.date", "number": "datetime.date", "keywords": "datetime.date", "list": "datetime.date", "dict": "datetime.date",
+        "unsized": "numpy.core.multiarray.scalar", "short": "numpy.core.multiarray.scalar"}
+
+
+def test_keys_of_numpys_scalars_are_as_python_shows_them(db):
+    def complex(real, imag):
+        return scalar(written.dtype("c16"), b"C\x10" + struct.pack("<dd", real, imag))
+
+    nan = struct.unpack("<d", b"\0\0\0\0\0\0\xf8\xff")[0]
+    keys = [complex(1, 2), complex(1, -2), complex(1, -0.0), complex(1, nan), complex(0, -2),
+            scalar(written.dtype("S1024", "|"), written.blob(b"x" * 1024)), scalar(written.dtype("S1025", "|"), written.blob(b"x" * 1025))]
+    source = b"\x80\4}(" + b"".join(key + b"K\1" for key in keys) + b"u."
+    assert list(attributes(db, source)) == ["(1+2j)", "(1-2j)", "(1-0j)", "(1+nanj)", "-2j", "78" * 1024, "..."]
+
+
+@pytest.mark.parametrize("code, known", [("latin1", 1), ("latin-1", 1), ("iso-8859-1", 1), ("utf-8", 0), (None, 0)])
+def test_a_text_that_stands_for_bytes_says_so(db, code, known):
+    source = b"\x80\4" + written.name("_codecs", "encode") + b"\x8c\3a\xc3\xbf" + (written.text(code) if code else b"N") + b"\x86R."
+    assert rows(db, "SELECT value, type FROM zt_attributes(?)", source)[0] == ((b"a\xff", "blob") if known else (
+        '{"$opaque":"_codecs.encode"}', "object"))
+
+
+def test_a_long_pickle_of_bytes_is_one(db):
+    """Its first 8 bytes are a length in safetensors, too, behind which no brace stands."""
+    source = b"\x80\4\x8e" + bytes(8) + b"0" + written.blob(bytes(10 << 20)) + b"."
+    assert rows(db, "SELECT container, version, objects FROM zt_files(?)", source) == [("pickle", "4", 0)]
+
+
+def test_compressed_pickles_of_every_size(db):
+    """Elements that are passed over; none; a stream of which 64 KiB give no bytes; more than are read at once; and one that is cut among elements."""
+    noise = random.Random(3).randbytes(400000)
+    raw = written.pickle(("w", written.wrapper((100000,), behind=b"\0" + noise)), ("n", written.wrapper((0,), behind=b"\0")), ("v", written.array()))
+    late = zlib.compressobj()
+    late = late.compress(raw[:20]) + late.flush(zlib.Z_SYNC_FLUSH) + b"\0\0\0\xff\xff" * 60000 + late.compress(raw[20:]) + late.flush()
+    for source in (raw, zlib.compress(raw), gzip.compress(raw), zlib.compress(raw, 0), late):
+        assert arrays(db, source) == {"w": ("f32", [100000]), "n": ("f32", [0]), "v": ("f32", [4])}
+        assert value(db, "SELECT zt_dense(?, 'v')", source) == written.ONES
+        assert value(db, "SELECT zt_dense(?, 'w')", source) == noise
+    much = random.Random(4).randbytes(10 << 20)
+    assert value(db, "SELECT zt_dense(?, 'a')", zlib.compress(pickle.dumps({"a": numpy.frombuffer(much, "u1")}, 5), 0)) == much
+    cut = zlib.compress(raw)[:200000]
+    assert message(db, "SELECT * FROM zt_objects(?)", cut).endswith("deflate: the stored bytes end within the stream")
+    assert rows(db, "SELECT error_kind FROM zt_files(?)", b"\x1f\x8b\7" + gzip.compress(raw)[3:]) == [("unknown",)]
+
+
+def test_many_arrays_of_joblib(db):
+    source = written.pickle(("first", written.array()), *((f"a{i}", written.wrapper((1000,), behind=b"\0" + bytes([i]) * 4000)) for i in range(40)))
+    for packed in (source, zlib.compress(source)):
+        assert [value(db, "SELECT zt_dense(?, ?)", packed, f"a{i}") for i in (0, 17, 39)] == [bytes([i]) * 4000 for i in (0, 17, 39)]
+        assert len(rows(db, "SELECT * FROM zt_objects(?)", packed)) == 41
+        assert value(db, "SELECT zt_dense(?, 'first')", packed) == written.ONES
+    assert rows(db, "SELECT object, offset FROM zt_components(?)", source) == [("first", source.index(written.ONES))] + [
+        (f"a{i}", source.index(b"\0" + bytes([i]) * 4000) + 1) for i in range(40)]
+
+
+def test_a_pickle_without_a_mark_of_any_length(db):
+    for source, kind in ((b"(lp0\n" + b"I1\na" * 5000 + b".", None), (b"It is a text." * 1000, "unknown"), (b"(text." * 2000, "unknown"), (b"(" + b"I1\n" * 3000 + b"text.", "unknown"),
+                         (b"\0.", "unknown"), (b"\0\0\0.", "unknown")):
+        assert rows(db, "SELECT error_kind FROM zt_files(?)", source) == [(kind,)]
+
+
 @pytest.mark.parametrize("pack", [zlib.compress, gzip.compress, lambda data: zlib.compress(data, 0), lambda data: zlib.compress(data, 1)],
                          ids=["zlib", "gzip", "stored", "fast"])
 def test_a_compressed_pickle_is_one(db, save, pack):
@@ -199,6 +363,37 @@ def test_an_object_is_its_class_and_its_state(db, protocol):
 def test_an_array_among_arguments_is_listed_by_its_place(db):
     source = b"\x80\x04" + written.name("m", "f") + b"(" + written.number(5) + written.array() + b"N" + b"tR."
     assert arrays(db, source) == {"1": ("f32", [4])} and attributes(db, source) == {"": {"$opaque": "m.f"}}
+
+
+def test_an_array_in_a_list_of_arguments_is_listed_and_what_is_beside_it_is_not(db):
+    source = b"\x80\4" + written.name("m", "f") + written.tuple_of(b"](" + written.number(5) + written.array() + b"](K\6" + written.array() + b"ee") + b"R."
+    assert arrays(db, source) == {"0.1": ("f32", [4]), "0.2.1": ("f32", [4])} and attributes(db, source) == {"": {"$opaque": "m.f"}}
+
+
+@pytest.mark.parametrize("callee, args, shown", [
+    (("copyreg", "_reconstructor"), written.name("m", "C"), "m.C"), (("copy_reg", "_reconstructor"), written.name("m", "C"), "m.C"),
+    (("m", "_reconstructor"), written.name("m", "C"), "m._reconstructor"), (("copyreg", "_reconstructor"), written.number(5), "copyreg._reconstructor"),
+    (("copyreg", "other"), written.name("m", "C"), "copyreg.other")])
+def test_an_object_of_an_old_protocol_is_called_by_its_class(db, callee, args, shown):
+    source = b"\x80\4" + written.name(*callee) + args + written.name("builtins", "object") + b"N\x87R."
+    assert attributes(db, source) == {"": {"$opaque": shown}}
+
+
+def test_what_is_called_without_a_name_is_unknown(db):
+    assert attributes(db, b"\x80\4K\1)R.") == {"": {"$opaque": "unknown"}}
+
+
+@pytest.mark.parametrize("module, function, said", [("torch._utils", "_rebuild_other", 1), ("torch", "_rebuild_", 0), ("torch", "_remake_all", 0), ("other", "_rebuild_x", 0),
+                                                    ("t", "_rebuild_x", 0)])
+def test_a_call_that_makes_a_tensor_of_pytorch_is_said(db, module, function, said):
+    source = b"\x80\4" + written.name(module, function) + b")R."
+    assert [rule for rule, in rows(db, "SELECT rule FROM zt_check(?)", source)] == ["pickle-tensor"] * said
+
+
+def test_a_shape_may_be_a_list_or_a_number(db):
+    for shape, expected in ((b"](J\2\0\0\0K\2e", [2, 2]), (b"K\4", [4])):
+        state = written.tuple_of(written.number(1), shape, F4, b"\x89", written.blob(written.ONES))
+        assert arrays(db, written.pickle(("w", written.array(state=state)))) == {"w": ("f32", expected)}
 
 
 def test_a_second_pickle_is_said_to_be_behind(db):

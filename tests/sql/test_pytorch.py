@@ -5,12 +5,15 @@ import json
 import math
 import random
 import struct
+import tarfile
 import zipfile
+import zlib
 
 import numpy as np
 import pytest
 
 import corpus
+import write_npz as binary
 from support import everything, message, place, rows, value
 from write_pytorch import ONES, archive, built, call, evil, integer, name, of, ordered, pickled, put, storage, tensor, text
 from write_pytorch import sparse as sparse_parts
@@ -61,6 +64,13 @@ def test_keys_are_shown_in_part(db):
     """Tuples are shown four deep, with at most 16 items."""
     keys = {put((((((1,),),),),)): 0, put(tuple(range(16))): 1, put(tuple(range(17))): 2}
     assert list(leaves(db, of(keys))) == ["((((...,),),),)", str(tuple(range(16))), "..."]
+
+
+def test_a_long_key_is_refused(db):
+    key = text("x" * (1 << 19)) + b"q\0"
+    source = of({b"(" + key + b"h\0" * 100000 + b"t": 0})
+    assert leaves(db, source) == {"...": 0}
+    assert message(db, "SELECT * FROM zt_attributes(?)", of({b"(" + key + b"h\0" * 15 + b"t": 0})).endswith("a path of more than 1048576 bytes")
 
 
 def test_values_keep_their_types(db):
@@ -121,6 +131,28 @@ def test_a_modules_tensors_are_found_in_its_state(db):
                                   "_modules.fc.training": True, "_modules.fc.in_features": 4}
 
 
+def test_a_module_is_known_by_its_three_dicts(db):
+    """Where one of them is none, all keys are shown."""
+    for buffers, expected in (({"b": tensor()}, ["w", "b"]), (5, ["_parameters.w"]), ([tensor()], ["_parameters.w", "_buffers.0"])):
+        state = {"_parameters": ordered({"w": tensor()}), "_buffers": buffers, "_modules": ordered({})}
+        assert names(db, of(built("net", "Net", state))) == expected
+
+
+def test_the_state_of_an_object_may_be_two_dicts(db):
+    """That of its attributes, and that of its slots."""
+    assert names(db, of({"o": built("m", "C", ({"a": tensor()}, {"b": tensor()}))})) == ["o.a", "o.b"]
+    assert names(db, of({"o": built("m", "C", (None, {"b": tensor()})), "p": built("m", "C", ({"a": tensor()}, None))})) == ["o.b", "p.a"]
+
+
+def test_the_state_of_an_ordered_dict_is_walked_if_it_holds_a_tensor(db):
+    source = of(ordered({"a": tensor()}) + put({"hook": tensor()}) + b"b")
+    assert sorted(names(db, source)) == ["a", "hook"]
+
+
+def test_a_call_that_returns_its_argument_has_one(db):
+    assert leaves(db, of({"w": call("builtins", "set"), "v": tensor()})) == {"w": {"$opaque": "builtins.set", "args": []}}
+
+
 def test_what_would_be_put_into_a_call_is_walked(db):
     default = call("collections", "defaultdict", name("builtins", "list")) + put("k") + put(1) + b"s"
     queue = call("collections", "deque") + b"K\2a"
@@ -143,11 +175,66 @@ def test_what_is_opaque_says_what_it_is(db):
         "args": {"$opaque": "f.g", "args": None}}
 
 
+def test_what_a_call_is_called_is_looked_for_in_its_callee(db):
+    """At most 8 calls deep, and in a persistent id that has a class."""
+    class_id = put(("other", name("m", "C"))) + b"Q"
+    got = leaves(db, of({
+        "8": name("f", "g") + b")R" * 8, "9": name("f", "g") + b")R" * 9, "number": b"K\1)R", "id": class_id + b")R", "number_id": put((5, 6)) + b"Q)R",
+        "module": put(("module", name("m", "D"))) + b"Q)R"}))
+    assert {key: found["$opaque"] for key, found in got.items()} == {
+        "8": "f.g", "9": "unknown", "number": "unknown", "id": "m.C", "number_id": "persistent id", "module": "m.D"}
+
+
+@pytest.mark.parametrize("part", ["args", "keywords", "list", "dict", "state", "behind"])
+def test_a_call_is_shown_whole_where_it_and_its_parts_take_little(db, part):
+    """64 KiB. What goes beyond may be a text, or the part around it."""
+    def made(n):
+        long, inner = text("x" * n), name("f", "g")
+        return call("f", "h", *{"behind": (long, inner + b")R")}.get(part, ())) if part == "behind" else call("f", "h", {"args": inner + long + b"\x85R", "keywords": inner + b")}" + text("k") + long + b"s\x92", "list": inner + b")R" + long + b"a",
+                               "dict": inner + b")R" + text("k") + long + b"s", "state": inner + b")R" + long + b"b"}[part])
+
+    shown = []
+    for n in [*range(65340, 65536, 1)]:
+        found = leaves(db, of({"w": made(n)}))["w"]
+        shown.append("args" in found)
+        assert found["$opaque"] == "f.h"
+    assert shown == sorted(shown, reverse=True) and shown[0] and not shown[-1]
+
+
+def test_keywords_that_take_much_are_listed_below_their_call(db):
+    def made(n):
+        return of({"w": name("f", "g") + b")}" + text("k") + text("x" * n) + b"s\x92"})
+
+    assert leaves(db, made(10)) == {"w": {"$opaque": "f.g", "args": [], "kwargs": {"k": "x" * 10}}}
+    assert leaves(db, made(70000)) == {"w": {"$opaque": "f.g"}, "w.k": "x" * 70000}
+
+
+def test_a_set_among_arguments_is_shown(db):
+    assert leaves(db, of({"w": call("f", "g", b"\x8f(K\1K\2\x90")})) == {"w": {"$opaque": "f.g", "args": [[1, 2]]}}
+
+
 def test_a_cycle_is_followed_once(db):
     source = archive(b"\x80\x02}q\0(" + text("self") + b"h\0" + text("w") + tensor() + text("list") + b"]q\1(h\1h\0e" + b"u.")
     assert leaves(db, source) == {"": {"$opaque": "cycle"}, "self": {"$opaque": "cycle"}, "list": {"$opaque": "cycle"}, "list.0": {"$opaque": "cycle"},
                                   "list.1": {"$opaque": "cycle"}}
     assert names(db, source) == ["w"]
+
+
+def test_a_cycle_through_an_object_is_told_at_the_object(db):
+    """Also where its state, or its arguments, are a list that is being walked."""
+    source = archive(b"\x80\2}(" + text("o") + name("m", "C") + b")\x81q\0}(" + text("me") + b"h\0" + text("w") + tensor() + b"ubu.")
+    assert leaves(db, source) == {"o": {"$opaque": "cycle"}, "o.me": {"$opaque": "cycle"}} or leaves(db, source)["o.me"] == {"$opaque": "cycle"}
+    assert names(db, source) == ["o.w"]
+    for opcodes in (name("m", "C") + b")\x81h\0b", name("m", "f") + b"h\0R"):
+        source = archive(b"\x80\2]q\0(" + opcodes + tensor() + b"e.")
+        assert names(db, source) == ["1"] and leaves(db, source)["0"]["$opaque"] in ("m.C", "m.f")
+
+
+def test_of_many_cycles_the_first_are_told_where_they_begin(db):
+    source = archive(b"\x80\2](" + b"]q\0h\0a" * 5000 + tensor() + b"e.")
+    found = leaves(db, source)
+    assert [f"{i}" in found for i in (0, 4095, 4096, 4999)] == [True, True, False, False] and found["4999.0"] == {"$opaque": "cycle"}
+    assert names(db, source) == ["5000"]
 
 
 @pytest.mark.parametrize("long", [
@@ -235,6 +322,34 @@ def test_a_parameter_says_whether_it_requires_grad(db, function, more):
                                       "requires_grad": True, "contiguous": True, "parameter": True}
 
 
+def test_a_parameter_without_its_second_argument_says_nothing(db):
+    source = of(call("torch._utils", "_rebuild_parameter", call("torch._utils", "_rebuild_tensor", storage(), 0, (4,), (1,))))
+    assert attributes(db, source).get("requires_grad") is None and attributes(db, source)["parameter"] is True
+
+
+@pytest.mark.parametrize("inner, grad", [
+    (call("torch._utils", "_rebuild_meta_tensor_no_storage", name("torch", "float32"), (2,), (1,), False), True),
+    (call("torch.nn.parameter", "UninitializedParameter", False), True), (call("torch.nn.parameter", "UninitializedBuffer", False), True)])
+def test_a_parameter_says_it_for_what_is_in_it(db, inner, grad):
+    of_inner = attributes(db, of(inner)).get("requires_grad")
+    source = of(call("torch._utils", "_rebuild_parameter", inner, True, ordered()))
+    assert attributes(db, source)["requires_grad"] is grad and of_inner is False
+    assert attributes(db, of(inner)).get("parameter") is (True if b"UninitializedParameter" in inner else None)
+
+
+@pytest.mark.parametrize("hooks, shown", [(ordered(), []), (ordered() + put({"h": tensor()}) + b"b", ["w.h"]), (ordered({"h": tensor()}), ["w.h"])])
+def test_hooks_are_walked_if_there_are_any(db, hooks, shown):
+    source = of({"w": call("torch._utils", "_rebuild_tensor_v2", storage(), 0, (4,), (1,), False, hooks)})
+    assert names(db, source) == ["w", *shown]
+
+
+def test_a_tensor_with_more_states_than_are_kept_is_opaque(db):
+    for n in (8, 9):
+        source = of({"w": call("torch._utils", "_rebuild_tensor_v2", storage(), 0, (4,), (1,), False, ordered(), None,
+                               *({f"s{i}": tensor()} for i in range(n)))})
+        assert [key for key in names(db, source) if key != "w"][-n:] == [f"w.s{i}" if n == 8 else f"w.{7 + i}.s{i}" for i in range(n)]
+
+
 @pytest.mark.parametrize("metadata, want", [
     ({"conj": True}, [1, -2, 3, -4]), ({"neg": True}, [-1, -2, -3, -4]), ({"conj": True, "neg": True}, [-1, 2, -3, 4]), ({"conj": False}, [1, 2, 3, 4]),
     (b"N", [1, 2, 3, 4])])
@@ -266,12 +381,23 @@ def test_numbers_of_every_kind_are_negated(db, kind, letter, values, want, strid
 
 
 @pytest.mark.parametrize("dtype, metadata, format", [("float8_e4m3fnuz", {"neg": True}, "torch.neg"), ("bool", {"neg": True}, "torch.neg"),
-                                                     ("float8_e5m2fnuz", {"conj": True}, "torch.conj")])
+                                                     ("float8_e5m2fnuz", {"conj": True}, "torch.conj"), ("float8_e8m0fnu", {"neg": True}, "torch.neg")])
 def test_what_has_no_sign_of_its_own_is_listed(db, dtype, metadata, format):
     source = of(v3(dtype, metadata, elements=3), storages={"0": b"\1\0\1"})
     assert rows(db, "SELECT format, fingerprint FROM zt_objects(?)", source) == [(format, None)]
     assert message(db, "SELECT zt_dense(?, '')", source) == place(source, "") + f"no meaning of format '{format}' is known"
     assert rows(db, "SELECT zt_fingerprint(?)", source) == [(None,)]
+
+
+def test_the_sign_of_a_type_that_is_not_known_is_not_known(db):
+    for kind in ("OtherStorage", "QUInt4x2Storage"):
+        source = of(tensor(kind=kind, metadata={"neg": True}))
+        assert rows(db, "SELECT format FROM zt_objects(?)", source) == [("torch.neg",)]
+
+
+def test_a_storage_of_another_class_has_the_elements_of_the_call(db):
+    source = of(call("torch._utils", "_rebuild_tensor_v3", storage(kind="OtherStorage"), 1, (2,), (1,), False, ordered(), name("torch", "float32")))
+    assert value(db, "SELECT zt_json(?, '')", source) == "[2.0,3.0]"
 
 
 @pytest.mark.parametrize("quantizer, shown", [
@@ -396,7 +522,7 @@ def test_coordinates_as_coalesce_leaves_them(db):
     assert rows(db, "SELECT rule FROM zt_check(?, 'full') WHERE severity = 'error'", source) == []
 
 
-@pytest.mark.parametrize("keys", [("a", "b"), (1, "1"), (1, 2), (0.5, 1), (None, False)], ids=str)
+@pytest.mark.parametrize("keys", [("a", "b"), (1, "1"), (1, 2), (0.5, 1), (None, False), (2**60, 2**60 + 1), (-2**60, -2**60 - 1)], ids=str)
 def test_keys_that_differ_are_no_key_twice(db, keys):
     assert rows(db, "SELECT error FROM zt_files(?)", of({keys[0]: 1, keys[1]: 2})) == [(None,)]
 
@@ -517,6 +643,22 @@ def test_sparse_tensors_that_are_not_put_together_are_listed(db, size, shape, wh
     assert rows(db, "SELECT component, length FROM zt_components(?)", source) == [("values", 4 * math.prod(shape)), ("indices", 16), ("indptr", 24)]
 
 
+def test_parts_of_compressed_rows_have_one_dimension_and_are_contiguous(db):
+    line, wide = tensor((2,), (1,)), tensor((2, 1), (1, 1))
+    why = "its indices and values do not have the shapes and strides that are read"
+    for parts in ((tensor((2,), (2,)), line, line), (line, tensor((2,), (2,)), line), (wide, line, line), (line, wide, line),
+                  (line, line, tensor((2,), (2,))), (line, line, tensor((2,), (1,), metadata={"neg": True}))):
+        source = of({"s": sparse_parts("csr", *parts, (1, 4))})
+        assert rows(db, "SELECT message FROM zt_check(?) WHERE object = 's' AND rule <> 'no-values'", source) == [(why,)] or message(
+            db, "SELECT zt_dense(?, 's')", source).endswith(why)
+
+
+def test_a_sparse_tensor_has_the_type_of_its_values(db):
+    source = of({"s": sparse_parts("csr", tensor((2,), kind="LongStorage", elements=2), tensor((1,), kind="LongStorage", elements=2),
+                                   tensor((1,), kind="ComplexFloatStorage", elements=2), (1, 4))})
+    assert rows(db, "SELECT type FROM zt_objects(?)", source) == [("complex64",)]
+
+
 OPAQUE = [
     sparse(tensor(), tensor(), (2, 3), "torch.sparse_csr"), sparse(b"N", tensor(), (2, 3)), tensor(("a",)), tensor((1, 2)), tensor(kind="Float"),
     call("torch._utils", "_rebuild_tensor_v2", evil(), 0, (4,), (1,)), call("torch._utils", "_rebuild_parameter", evil(), True, ordered()),
@@ -526,6 +668,7 @@ OPAQUE = [
     v3("float32", 5), call("torch._utils", "_rebuild_tensor_v3", storage(), 0, (4,), (1,), False, ordered(), name("os", "float32")),
     call("torch._utils", "_rebuild_nested_tensor", tensor(), tensor(), tensor(), b"N"), sparse(tensor((1, 2)), tensor(), (2, 3)),
     sparse(call("torch._utils", "_rebuild_parameter", tensor(), True, ordered()), tensor(), (2, 3)), sparse(tensor(), tensor(), 5),
+    call("torch._utils", "_rebuild_tensor_v2", put(("storage", 5, "0", "cpu", 4)) + b"Q", 0, (4,), (1,)),
     sparse_parts("csr", b"N", tensor(), tensor(), (2, 2)), sparse_parts("csr", tensor(), tensor(), tensor(), 5)]
 
 
@@ -588,6 +731,52 @@ def test_without_a_version_all_else_is_as_with_one(db, options):
         return dense, rows(db, "SELECT format, attributes FROM zt_objects(?)", source), rows(db, "SELECT encoding FROM zt_components(?)", source)
 
     assert answers(None) == answers(b"3\n")
+
+
+@pytest.mark.parametrize("beside, said", [
+    ("m", None), ("x", None), ("mx/model.gguf", 1), ("n/model.gguf", 1), ("m/model.gguf", 1), ("m/data/model.gguf", None), ("m/a", None), ("m/.pkl", None),
+    ("m/constants.pkl", None), ("m/" + "x" * 5000 + ".gguf", None), ("n\0.gguf", None)])
+def test_another_tensor_file_beside_the_pickle_is_said(db, beside, said):
+    members = [binary.Member("m/data.pkl", pickled({"w": tensor()})), binary.Member("m/data/0", ONES), binary.Member(beside, pickled(5))]
+    assert rows(db, "SELECT rule, message FROM zt_check(?)", binary.archive(*members)) == [
+        ("torch-beside", f"member '{beside}' is not read beside the model's pickle")] * bool(said)
+
+
+@pytest.mark.parametrize("n, found", [(100, True), (5000, False)])
+def test_a_record_of_a_very_long_name_is_none(db, n, found):
+    """Of more than 4,096 bytes: a pickle in an archive."""
+    long = "m" * n
+    source = binary.archive(binary.Member(long + "/data.pkl", pickled({"w": tensor()})), binary.Member(long + "/data/0", ONES))
+    assert rows(db, "SELECT container, objects FROM zt_files(?)", source) == [("pytorch" if found else "pickle", 1)]
+
+
+@pytest.mark.parametrize("record, version", [(b"3\r\n ", "3"), (b"\n", None), (b"\xff\n", None), (b"1\0002", None)])
+def test_a_version_is_text_without_white_space_at_its_end(db, record, version):
+    source = of(tensor(), version=record)
+    assert rows(db, "SELECT version, objects FROM zt_files(?)", source) == [(version, 1)]
+    assert rows(db, "SELECT version FROM zt_files(?)", of(tensor(), methods={"version": zipfile.ZIP_BZIP2})) == [(None,)]
+
+
+def test_a_deflated_pickle_of_empty_blocks(db):
+    """More than are read at once give no bytes."""
+    raw = pickled({"w": tensor()})
+    packed = zlib.compressobj(wbits=-15)
+    packed = packed.flush(zlib.Z_SYNC_FLUSH) + b"\0\0\0\xff\xff" * 60000 + packed.compress(raw) + packed.flush()
+    source = binary.archive(binary.Member("m/data.pkl", raw, 8, data=packed), binary.Member("m/data/0", ONES))
+    assert dense(db, source, "w") == [1, 2, 3, 4]
+
+
+def test_archives_and_tars_that_are_not_torchs(db):
+    def tar(name):
+        file = io.BytesIO()
+        with tarfile.open(fileobj=file, mode="w") as t:
+            t.addfile(tarfile.TarInfo(name), io.BytesIO())
+        return file.getvalue()
+
+    for source in (binary.archive(), binary.archive(binary.Member("", b"x")), tar("other"), tar("storagesx"), tar("tensor"), tar("")):
+        assert rows(db, "SELECT objects, error_kind FROM zt_files(?)", source) in ([(None, "unknown")], [(0, None)])
+    for source in (tar("storages"), tar("tensors/1")):
+        assert "tar" in message(db, "SELECT * FROM zt_objects(?)", source)
 
 
 def test_other_archives_are_none_of_torchs(db):

@@ -2,6 +2,7 @@
 that something else wrote anew: deflated, or with bytes behind them."""
 import io
 import json
+import os
 import pickle
 import sqlite3
 import struct
@@ -149,6 +150,7 @@ LINE = "('storage', <class 'torch.FloatStorage'>, '0', 'cpu', 4, None)"
 @pytest.mark.parametrize("line, want", [
     (LINE, [1, 2, 3, 4]), (LINE.replace(", None", ""), [1, 2, 3, 4]), (LINE.replace("torch.Float", "torch.cuda.Float"), [1, 2, 3, 4]),
     (LINE.replace("None", "('v', 0, 4)"), [1, 2, 3, 4]), (LINE.replace("None", "('v', 1, 3)"), None), (LINE.replace("None", "('v', -1, 4)"), None),
+    (LINE.replace("torch.Float", "Float"), [1, 2, 3, 4]), (LINE.replace("'0'", "''"), None),
     (LINE.replace("'0'", "'7'"), None), (LINE.replace(" 4", " 5"), None), (LINE.replace(" 4", " -4"), None)])
 def test_storages_of_protocol_0_are_lines(db, line, want):
     """torch writes them, and does not read them again; they say all that others do."""
@@ -162,11 +164,59 @@ def test_storages_of_protocol_0_are_lines(db, line, want):
 @pytest.mark.parametrize("line", ["", "x", "(", "'storage'", LINE + " ", LINE[:-1], LINE.replace("None", "(1, 0, 4)"), LINE.replace("'0'", "'\\\\0'"),
                                   LINE.replace(" 4", " 4x"), LINE.replace(" 4", " " + "4" * 19), LINE.replace("storage'", "module'"),
                                   LINE.replace("<class", "<type"), LINE.replace("'torch.FloatStorage'", "'torch.FloatStorag'"),
-                                  LINE.replace(", None", ", ")] + [LINE[:n] for n in range(1, len(LINE), 7)])
+                                  LINE.replace(", None", ", "), LINE.replace(" 4", " -"), LINE.replace("'0'", "'0"), LINE.replace(">, ", ", ")]
+                         + [line[:n] for line in (LINE, LINE.replace("None", "('v', 0, 4)")) for n in range(1, len(line))]
+                         + [LINE.replace("None", view) for view in ("('v'; 0, 4)", "('v', x, 4)", "('v', 0; 4)", "('v', 0, x)", "('v', 0, 4]")])
 def test_other_lines_are_opaque(db, line):
     made = b"P" + line.encode() + b"\n"
     source = of({"w": call("torch._utils", "_rebuild_tensor_v2", made, 0, (4,), (1,), False, ordered())})
     assert values(db, source) == {} and rows(db, "SELECT key FROM zt_attributes(?)", source) == [("w",)]
+
+
+def test_the_first_pickle_is_the_magic_number_and_nothing_else(db):
+    """Where the number's bytes stand near the begin, it is a file of PyTorch."""
+    for magic in (MAGIC + b"\x85", b"\x8a\x0a" + bytes(9) + b"\1", b"K\1"):
+        source = legacy({"w": old()}, magic=magic, version=MAGIC)
+        assert message(db, "SELECT * FROM zt_objects(?)", source).endswith("the first pickle is not PyTorch's magic number")
+
+
+def test_a_broken_pickle_before_much_else_is_told_at_once(db):
+    source = legacy({"w": old(elements=100000)}, storages={"0": (100000, bytes(400000))}, system=b"\xff")
+    assert "pickle 3 of 5: " in (said := message(db, "SELECT * FROM zt_objects(?)", source)) and said.endswith("opcode 0xff is not known")
+
+
+def test_a_pickle_without_an_end_is_looked_for_in_256_MiB(db, save):
+    head = legacy({"w": old()}, system=b"\x8e" + struct.pack("<Q", 300 << 20))
+    path = save("m.pt", head)
+    os.truncate(path, 301 << 20)
+    assert message(db, "SELECT * FROM zt_objects(?)", path).endswith("it does not end within 256 MiB")
+    path = save("n.pt", legacy({"w": old()}, system=b"\x8e" + struct.pack("<Q", 255 << 20)))
+    os.truncate(path, 301 << 20)
+    assert message(db, "SELECT * FROM zt_objects(?)", path).endswith("opcode 0x00 is not known")
+
+
+def test_storages_of_a_large_file(db, save):
+    """A hole of 300 MiB, and a storage behind it."""
+    big = 300 << 20
+    head = legacy({"a": old((4,), key="a", elements=big // 4), "b": old(key="b")}, storages={"a": (big // 4, b"")})
+    head = pickled_with_keys(head, ["a", "b"])
+    path = save("m.pt", head)
+    with open(path, "r+b") as file:
+        file.seek(len(head) + big)
+        file.write(struct.pack("<Q", 4) + ONES)
+    assert value(db, "SELECT zt_json(?, 'b')", path) == "[1.0,2.0,3.0,4.0]"
+    assert value(db, "SELECT zt_json(?, 'a')", path) == "[0.0,0.0,0.0,0.0]"
+
+
+def pickled_with_keys(head, keys):
+    """The file with other keys of storages."""
+    return head.replace(pickled(["a"]), pickled(keys))
+
+
+def test_a_bare_storage_that_is_a_view_has_its_own_elements(db):
+    source = legacy({"s": storage(view=(("v", 1, 2),)), "t": storage(view=(None,))})
+    assert rows(db, "SELECT object, shape FROM zt_objects(?)", source) == [("s", "[2]"), ("t", "[4]")]
+    assert value(db, "SELECT zt_json(?, 't')", source) == "[1.0,2.0,3.0,4.0]"
 
 
 # ------------------------------------------------------------------------------------------------------------- storages

@@ -75,6 +75,35 @@ def test_data_are_bytes_however_they_are_written(db, core, how, order):
     assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
 
 
+@pytest.mark.parametrize("type, shape, why", [
+    (name("os", "system"), (4,), "its dtype is not known"), (dtype("f4"), "4", "its shape is invalid"), (dtype("f4"), (4,), "its elements are not there"),
+    (dtype("Z4"), (4,), "its elements are not there")])
+def test_an_array_of_joblib_has_no_elements_in_an_archive(db, type, shape, why):
+    source = of({"w": built("joblib.numpy_pickle", "NumpyArrayWrapper", {"dtype": type, "shape": shape}), "v": tensor()})
+    assert message(db, "SELECT zt_dense(?, 'w')", source).endswith(f"object 'w': {why}")
+    assert value(db, "SELECT zt_json(?, 'v')", source) == "[1.0,2.0,3.0,4.0]"
+
+
+def test_data_that_are_an_escaped_text_are_kept(db):
+    """As protocol 0 has them: its bytes are not in the file as they are."""
+    source = of({"w": call(f"{OLD}.multiarray", "_reconstruct", name("numpy", "ndarray"), (0,), b"C\1b")
+                 + put((1, (4,), dtype("u1"), False, b"S'\\xff\\x00a\\n'\n")) + b"b"})
+    assert dense(db, source) == b"\xff\0a\n"
+    assert rows(db, "SELECT offset, encoding FROM zt_components(?)", source) == [(None, "pickle")]
+
+
+def test_elements_without_a_meaning_may_be_more_than_64_bits_of_bytes(db):
+    source = of({"w": array((1 << 62,), dtype("S8", "|"), b"abcdefgh"), "v": tensor()})
+    assert row(db, source) == ("numpy.bytes", "u8", [1 << 62])
+    assert value(db, "SELECT zt_json(?, 'v')", source) == "[1.0,2.0,3.0,4.0]"
+
+
+def test_objects_with_a_tensor_among_them_in_a_state_without_a_version(db):
+    """Of 4 items."""
+    source = of({"w": array((2,), dtype("O8", "|"), [tensor(), 5], version=())})
+    assert rows(db, "SELECT object, format FROM zt_objects(?) ORDER BY 1", source) == [("w", "numpy.object"), ("w.0", "dense")]
+
+
 @pytest.mark.parametrize("how", ["bytes", "latin1", "string"])
 def test_where_data_are_in_the_file(db, how):
     """Bytes that stand there as they are have a place; a text's have none, nor have those of a pickle that is deflated."""

@@ -341,6 +341,14 @@ def test_what_is_not_shown_again_is_no_reason_to_think_two_files_the_same(db):
         assert rows(db, "SELECT object, severity, rule FROM zt_check(?, 'full')", source) == [("z", "note", "no-values")]
 
 
+def test_what_is_not_shown_again_in_a_dropped_call_is_told_at_its_name(db):
+    big = b"](" + b"K\1" * 1000 + b"eq\0"
+    rest = b"(" + b"h\0" * 200 + b"lq\3" + b"(" + b"h\3" * 10 + b"l"
+    source = archive(b"\x80\x04}(" + put("p") + b"](" + tensor() + b"eq\1" + put("f") + b"](" + big + rest + b"e" + b"u"
+                     + name("m", "f") + tensor() + b"\x85Rh\1b0" + STOP)
+    assert rows(db, "SELECT object, format FROM zt_objects(?) ORDER BY 1", source) == [("f", "torch.repeated"), ("f.0", "dense"), ("p.0", "dense")]
+
+
 # ------------------------------------------------------------------------------------------ calls for what they do to others
 
 SETTER = name("m", "setter")
@@ -353,6 +361,8 @@ STATES = {
     "setattr": (lambda t: name("builtins", "setattr") + b"h\0" + put("z") + t + b"\x87R0", "setattr.2"),
     "mark": (lambda t: b"(" + name("m", "f") + t + b"\x85R1", "f.0"),
     "left_on_the_stack": (lambda t: name("m", "f") + t + b"\x85R", "f.0"),
+    "to_a_list": (lambda t: b"]q\2" + b"0" + SETTER + b"h\2" + put({"z": t}) + b"\x86R0", "setter.1.z"),
+    "of_a_call_of_a_call": (lambda t: name("m", "f") + b")R" + t + b"\x85R0", ".0"),
     "twice": (lambda t: SETTER + b"h\0" + put({"a": 1}) + b"\x86R0" + SETTER + b"h\0" + put({"z": t}) + b"\x86R0", "setter.1.z"),
 }
 
@@ -366,6 +376,31 @@ def test_a_tensor_that_a_dropped_call_sets_is_a_row(db, case):
     for s in source:
         assert sorted(rows(db, "SELECT object FROM zt_objects(?)", s)) == sorted([("w",), (path,)])
     assert value(db, "SELECT zt_fingerprint(?)", source[0]) != value(db, "SELECT zt_fingerprint(?)", source[1])
+
+
+@pytest.mark.parametrize("n, path", [(7, "o" + ".z" * 7), (12, None)])
+def test_states_of_states_that_are_set_in_the_opposite_order(db, n, path):
+    """In each of 8 rounds one of them is found to be an object's; a tensor further away is a row all the same."""
+    source = b"\x80\2"
+    for i in range(n):
+        source += call("m", "Object") + bytes([ord("q"), i]) + b"0"
+    source += SETTER + bytes([ord("h"), n - 1]) + put({"z": tensor()}) + b"\x86R0"
+    for i in reversed(range(n - 1)):
+        source += SETTER + bytes([ord("h"), i]) + b"}(" + put("z") + bytes([ord("h"), i + 1]) + b"u\x86R0"
+    found, = rows(db, "SELECT object FROM zt_objects(?)", archive(source + put({"o": b"h\0"}) + STOP))
+    assert path in (found[0], None) and found[0].endswith(".z")
+
+
+def test_a_state_that_an_object_has_already_is_not_set_again(db):
+    """It stands in the file, too."""
+    source = b"\x80\2" + call("m", "Object") + b"q\0" + b"0" + put({"z": tensor()}) + b"q\1" + b"0" + SETTER + b"h\0h\1\x86R0"
+    assert rows(db, "SELECT object FROM zt_objects(?)", archive(source + put({"o": b"h\0", "d": b"h\1"}) + STOP)) == [("d.z",)]
+
+
+def test_a_list_gets_no_state(db):
+    """What a dropped call has beside it is shown at the call's name."""
+    source = b"\x80\2]q\0" + SETTER + b"h\0" + put({"z": tensor()}) + b"\x86R0."
+    assert rows(db, "SELECT object FROM zt_objects(?)", archive(source)) == [("setter.1.z",)]
 
 
 def test_a_call_that_is_made_twice_is_shown_once(db):

@@ -228,3 +228,30 @@ def test_shards_are_found_whatever_they_are_called(shell, tmp_path):
     index = {"metadata": {"total_size": 3}, "weight_map": {"v": "[1].safetensors", "w": "*.safetensors", "x": "?.safetensors"}}
     (folder / "m.safetensors.index.json").write_text(json.dumps(index))
     assert findings(shell, tmp_path) == []
+
+
+@pytest.mark.parametrize("offsets, sound", [
+    ("[0,4]", 1), (" [0,4]", 1), ("[0 ,4]", 1), ("[ 0,4]", 1), ("[0, 4 ]", 1), ("5", 0), ("[]", 0), ("[ ]", 0), ("[0]", 0), ('["a",4]', 0), ('[0,"a"]', 0), ('[ "a",4]', 0),
+    ('[ 0, "a"]', 0), ("[0,4,5]", 0), ("[ 0, 4, 5]", 0), (' ["a",4]', 0), (' [0,"a"]', 0), (" []", 0), (" [0]", 0), (" [0,4,5]", 0), ("{}", 0), ("[0,4", 0), ("[ 0 4]", 0)])
+@pytest.mark.parametrize("form", ['{"w":{"dtype":"F32","shape":[],"data_offsets":%s}}', '{"w":{"data_offsets":%s,"dtype":"F32","shape":[]}}'])
+def test_places_of_data_in_any_form(db, form, offsets, sound):
+    source = written(form % offsets, struct.pack("<f", 5))
+    if sound:
+        assert value(db, "SELECT zt_json(?, 'w')", source) == "5.0"
+    else:
+        assert rows(db, "SELECT error_kind FROM zt_files(?)", source) == [("broken",)]
+
+
+@pytest.mark.parametrize("header", [
+    '{"w":{"dtype":"F32",5:1}}', '{"w":{5:1}}', '{"__metadata__":{5:"a"}}', '{"__metadata__":{"a":"b" "c"}}', '{"__metadata__":{"a":5}}', '{"__metadata__":', '{"__metadata__":5}',
+    '{"__metadata__":[]}', '{"__metadata__":n}', '{"__metadata__":{"a":"b","a":"c"}}', '{"w":{"x":{,"dtype":"F32"}}', '{"w":{"x":1 "dtype":"F32"}}'])
+def test_a_broken_header_is_refused(db, header):
+    assert rows(db, "SELECT error_kind FROM zt_files(?)", written(header)) == [("broken",)]
+
+
+def test_a_manifest_has_values_of_every_type(db):
+    more = {"x": [False, True, None, -5, -0.0, 0, 2**63, -2**63, 1.5, "t\n", {"y": [False]}]}
+    source = written(json.dumps({"w": {"dtype": "F32", "shape": [], "data_offsets": [0, 4], **more}}), bytes(4))
+    assert json.loads(value(db, "SELECT zt_manifest(?)", source))["w"]["x"] == more["x"]
+    assert value(db, "SELECT zt_manifest(?)", written('{"w":{"dtype":"F32","shape":[],"data_offsets":[0,0],"x":[-0,-1]}}'.replace("0,0", "0,4"), bytes(4))) == (
+        '{"w":{"dtype":"F32","shape":[],"data_offsets":[0,4],"x":[0,-1]}}')

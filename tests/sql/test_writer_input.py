@@ -1,4 +1,5 @@
 """zt_writer: rows that cannot be, and tensors by reference, sparse and of ggml."""
+import json
 import os
 import sqlite3
 import struct
@@ -335,6 +336,50 @@ def test_the_alignment_of_gguf_needs_no_stored_type(db, align):
     declare(db, "b.gguf", name="other")
     code, text = refusal(db, "INSERT INTO other(key, value, stored_type) VALUES('general.alignment', ?, 'i64')", align)
     assert code == 1 and text.endswith("b.gguf: attribute 'general.alignment' must be a u32 and a power of two from 8 on")
+
+
+@pytest.mark.parametrize("leaf, word", [("x", "str"), (5, "i64"), (1.5, "f64"), (True, "bool"), (2**63, "u64")])
+def test_the_word_of_an_array_of_gguf_bounds_its_depth(db, leaf, word):
+    """It has at most 128 bytes."""
+    declare(db, "a.gguf")
+    db.execute("BEGIN")
+    for depth in range(34):
+        text = "[" * depth + json.dumps(leaf) + "]" * depth
+        if 5 * depth + len(word) > 128:
+            assert "gguf cannot hold attribute" in refusal(db, "INSERT INTO out(key, value, type) VALUES('k', ?, 'array')", text)[1]
+        elif depth:
+            insert(db, key=f"k{depth:02}", value=text, type="array")
+    db.execute("COMMIT")
+    found = rows(db, "SELECT key, stored_type FROM zt_attributes('a.gguf') ORDER BY 1")
+    assert found == [(f"k{depth:02}", "arr[" * depth + word + "]" * depth) for depth in range(1, len(found) + 1)] and len(found) in (24, 25)
+
+
+def test_an_unsigned_type_of_gguf_has_no_number_below_0(db):
+    declare(db, "a.gguf")
+    for type in ("u8", "u16", "u32", "u64"):
+        assert refusal(db, "INSERT INTO out(key, value, stored_type) VALUES('k', -5, ?)", type)[0] == 1
+    insert(db, key="k", value=-5, stored_type="i8")
+    assert rows(db, "SELECT value, stored_type FROM zt_attributes('a.gguf')") == [(-5, "i8")]
+
+
+def test_an_alignment_that_is_given_may_be_stated_too(db):
+    declare(db, "a.gguf", "align=64")
+    db.execute("BEGIN")
+    insert(db, key="general.alignment", value=64)
+    put(db, "w", b"\1\0\0\0", "f32", "[1]")
+    db.execute("COMMIT")
+    assert rows(db, "SELECT offset % 64 FROM zt_components('a.gguf')") == [(0,)]
+
+
+def test_control_characters_in_metadata_of_safetensors(db):
+    text = "".join(map(chr, range(1, 33))) + "\x7f\"\\"
+    declare(db, "a.safetensors")
+    db.execute("BEGIN")
+    insert(db, key=text, value=text)
+    put(db, text)
+    db.execute("COMMIT")
+    assert rows(db, "SELECT key, value FROM zt_attributes('a.safetensors')") == [(text, text)]
+    assert names(db, "a.safetensors") == [text]
 
 
 # Of XXH3's default secret: what it adds to the eight bytes at 128 and at 192 of its input

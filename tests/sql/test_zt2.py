@@ -498,3 +498,29 @@ def test_a_sharded_model_may_be_moved_as_a_whole(db, tmp_path):
         shutil.copy(V2 / name, tmp_path / name.replace("hand_sharded", "renamed"))
     got, expected = (value(db, "SELECT zt_dense(?, 'far')", str(p)) for p in (tmp_path / "renamed.zt", V2 / "hand_sharded.zt"))
     assert got == expected
+
+
+@pytest.mark.parametrize("shards, place, fault", [
+    ({"": {"size": 8192, "digest": "xxh3:" + "0" * 16}}, ("", 4096, 16), "an empty name"), ({".s": {"size": 8192, "digest": "xxh3:" + "0" * 16}}, (".s", 4096, 16), "shard"),
+    ({"s": {"size": 3, "digest": "xxh3:" + "0" * 16}}, ("s", 4096, 16), "s"), ({"s": {"size": 40, "digest": "xxh3:" + "0" * 16}}, ("s", 0, 1), "s")])
+def test_a_shard_that_cannot_be(db, shards, place, fault):
+    """Its name is empty or hidden, and its size leaves no room for a blob."""
+    error, kind = rows(db, "SELECT error, error_kind FROM zt_files(?)", writer.write_2({"w": writer.in_shard(*place)}, shards=shards))[0]
+    assert kind == "broken" and fault in error
+
+
+def test_a_blob_is_the_manifest_or_lies_beside_it(db):
+    """Its own length is a number of two bytes in it."""
+    def file(more):
+        length = 100
+        for _ in range(4):
+            object = {"shape": [length + more], "layout": "dense", "parts": {"data": {"blob": [4096, length + more], "dtype": "u8"}}}
+            manifest = writer.cbor(writer.deterministic({"objects": {"w": object}}))
+            length = len(manifest)
+        return writer.with_manifest_2(bytes(4096), manifest), manifest
+
+    source, manifest = file(0)
+    shown = rows(db, "SELECT error_kind FROM zt_files(?)", source)
+    assert shown == [(None,)] and value(db, "SELECT data FROM zt_components(?)", source) == manifest
+    for more in (-1, 1):
+        assert rows(db, "SELECT error_kind FROM zt_files(?)", file(more)[0]) == [("broken",)]

@@ -90,11 +90,13 @@ static inline void put_end64(blob *b, uint64_t n, uint64_t size, uint64_t offset
   put_le32(b, 1);
 }
 
-/* The archive, sound if its members are. */
+/* The archive, sound if its members are. Of more than 65,534 it is one of zip64. */
 static inline blob end_archive(archive *a, const char *comment){
-  uint64_t offset = a->bytes.n;
+  const uint64_t offset = a->bytes.n, size = a->directory.n;
+  const bool many = a->n>=0xFFFF;
   put(&a->bytes, a->directory.p, a->directory.n);
-  put_end(&a->bytes, a->n, a->directory.n, offset, comment);
+  if( many ) put_end64(&a->bytes, a->n, size, offset, a->bytes.n);
+  put_end(&a->bytes, many ? 0xFFFF : a->n, size, offset, comment);
   free(a->directory.p);
   a->directory = (blob){ 0 };
   return seal(&a->bytes);

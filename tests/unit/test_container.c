@@ -1198,6 +1198,26 @@ TEST(test_items_that_are_passed_over){
   zt_paths_clear(&paths);
 }
 
+/* Of one array, the file's name is the object's. */
+TEST(test_whether_a_container_fits_a_path){
+  static const struct { const char *path; bool array, other; } rows[] = {
+    { "tests/formats/npy/golden/array.npy", true, true }, { "x/array.npy", true, true }, { "array.txt", true, true }, { "x/other.npy", false, true },
+    { "https://example.com/other.npy", true, true }, { "\xff.npy", false, true }, { "data", false, true },
+  };
+  zt_container named = { .references = 1 }, other = { .references = 1 };
+  char name[] = "array";
+  named.kept.p = (uint8_t*)name;
+  named.named_by_path = true;
+  named.stem.n = 5;
+  for(size_t i=0; i<COUNT(rows); i++){
+    check( zt_container_fits(&named, rows[i].path)==rows[i].array && zt_container_fits(&other, rows[i].path)==rows[i].other, "%s", rows[i].path );
+  }
+  assert_true(zt_text_is(zt_container_stem("\xff.npy"), "data"));
+  assert_true(zt_text_is(zt_container_stem("a/b.c.npy"), "b.c"));
+  assert_true(zt_text_is(zt_container_stem(NULL), "data"));
+  assert_true(zt_text_is(zt_container_stem("a/.npy"), ".npy"));
+}
+
 int main(void){
   return run_all("container", open_db, close_db);
 }

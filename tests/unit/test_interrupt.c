@@ -12,13 +12,15 @@
 #define MIB ((size_t)1 << 20)
 
 /* Counts the questions, and says no to one of them; 0: to none. */
-/* Opening asks at least once for each MiB, and ends at the question that is answered yes. Returns the number of questions. Where names
+/* Opening asks at least so often, and ends at the question that is answered yes. Returns the number of questions. Where names
 ** are hashed, with a random number, a run asks up to an eighth less: one that asks less than would stop it succeeds. */
-static int check_open(blob file, const char *row){
+static int tried = 8;   /* Questions, beside the last one, if there are so many */
+
+static int check_questions(blob file, int least, const char *row){
   caller c = { 0, 0 };
   zt_interrupt interrupt = { caller_stops, &c };
   int all = 1;
-  for(int stop=0; stop<=all; stop += 1+all/8){
+  for(int stop=0; stop<=all; stop += stop<all && all-stop<=all/tried ? all-stop : 1+all/tried){   /* The last one, too */
     zt_error err = ZT_ERROR_NONE;
     sqlite3_int64 before = sqlite3_memory_used();
     zt_container *container;
@@ -28,7 +30,7 @@ static int check_open(blob file, const char *row){
     zt_container_open(source, &interrupt, &container, &err);
     if( stop==0 ){
       assert_succeeded(&err, row);
-      check( c.asked>=(int)(file.n/MIB), "%s: asked %d times", row, c.asked );
+      check( c.asked>=least, "%s: asked %d times", row, c.asked );
       all = c.asked;
     }else if( c.asked<stop ){
       assert_succeeded(&err, row);
@@ -44,6 +46,11 @@ static int check_open(blob file, const char *row){
   }
   free(file.p);
   return all;
+}
+
+/* Each MiB asks once. */
+static int check_open(blob file, const char *row){
+  return check_questions(file, (int)(file.n/MIB), row);
 }
 
 static blob file_of(blob *manifest, bool old){
@@ -219,6 +226,19 @@ TEST(test_decoded_bytes_of_matlab){
   check( much==little+3, "asked %d and %d times", little, much );
 }
 
+static void put_z(blob *b, const char *z){
+  put(b, z, strlen(z));
+}
+
+/* A piece again and again, with the item's number in it. */
+static void put_numbered(blob *b, const char *piece, int n){
+  for(int i=0; i<n; i++){
+    char z[200];
+    snprintf(z, sizeof(z), piece, i, i);
+    put_z(b, z);
+  }
+}
+
 static blob safetensors_of(blob *header, size_t data){
   blob file = { 0 };
   put_le64(&file, header->n);
@@ -263,8 +283,20 @@ static blob metadata_out_of_order(uint32_t n, const char *prefix){
 }
 
 TEST(test_metadata_out_of_order){
+  tried = 100;
   check_open(metadata_out_of_order(400000, ""), "metadata");
   check_open(metadata_out_of_order(400000, "\\u0041"), "escaped metadata");
+  tried = 8;
+}
+
+TEST(test_unknown_fields_of_a_tensor){
+  blob b = { 0 };
+  put_z(&b, "{\"w\":{\"dtype\":\"U8\"");
+  put_numbered(&b, ",\"%d\":0", 600000);
+  put_z(&b, ",\"shape\":[],\"data_offsets\":[0,1]}}");
+  tried = 100;
+  check_open(safetensors_of(&b, 1), "unknown fields");
+  tried = 8;
 }
 
 /* Bringing them into order, too, can be interrupted. */
@@ -290,6 +322,128 @@ TEST(test_a_directory_that_tells_the_format){
   int known = check_open(pytorch_of(true), "the pickle is first"), looked;
   looked = check_open(pytorch_of(false), "the pickle is last");
   check( known>0 && looked==known, "asked %d times, %d of them for the format", looked, looked-known );
+}
+
+/* --- Files of so many items that whoever counts them asks --- */
+
+#define MANY 200000
+
+/* A tensor of PyTorch, in protocol 0, without a byte that is 0. */
+#define STORAGE "P('storage', <class 'torch.FloatStorage'>, '%d', 'cpu', 1)\n"
+#define TENSOR "ctorch._utils\n_rebuild_tensor_v2\n(" STORAGE "I0\n(I1\nt(I1\ntI00\nccollections\nOrderedDict\n)RtR"
+
+/* An archive of PyTorch around a pickle, which is freed. */
+static blob torch_archive_of(blob *pickle){
+  archive a = { 0 };
+  add_member(&a, (archived){ .name = "X/data.pkl", .data = (const char*)pickle->p, .n = pickle->n });
+  add_member(&a, (archived){ .name = "X/data/0", .data = "abcd" });
+  free(pickle->p);
+  *pickle = (blob){ 0 };
+  return end_archive(&a, "");
+}
+
+/* What a call's many arguments hold is looked for if there is a tensor among them, and what a dropped call sets, too. */
+static blob torch_of(const char *begin, const char *end){
+  blob b = { 0 };
+  put_z(&b, begin);
+  put_numbered(&b, "I%d\n", MANY);
+  put_numbered(&b, TENSOR, 1);
+  put_z(&b, end);
+  return b;
+}
+
+TEST(test_pickles_of_many_values){
+  static const struct { const char *what, *begin, *end; } rows[] = {
+    { "values", "(", "l." }, { "arguments", "cm\nf\n(", "tR." }, { "a dropped call", "](cm\nf\n(", "tR0Nt." },
+  };
+  tried = 100;
+  for(size_t i=0; i<COUNT(rows); i++){
+    blob b = torch_of(rows[i].begin, rows[i].end), file = torch_archive_of(&b);
+    check( check_open(file, rows[i].what)>=2*MANY/65536, "%s", rows[i].what );
+  }
+  tried = 8;
+}
+
+/* Without the opcode that tells the protocol, and with it. */
+TEST(test_plain_pickles_of_many_values){
+  for(int marked=0; marked<2; marked++){
+    blob b = { 0 };
+    if( marked ) put_z(&b, "\x80\2");
+    put_z(&b, "(");
+    put_numbered(&b, "I%d\n", MANY);
+    put_z(&b, "t.");
+    check( check_open(seal(&b), "a plain pickle")>=MANY/65536, "marked %d", marked );
+  }
+}
+
+/* Pickles and storages in a row, as before 1.6. */
+TEST(test_many_storages_of_pytorch){
+  blob b = { 0 };
+  put(&b, "\x80\2\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19." "\x80\2M\xe9\3." "\x80\2}.(", 26);
+  put_numbered(&b, STORAGE, MANY);
+  put_z(&b, "l.(");
+  put_numbered(&b, "V%d\n", MANY);
+  put_z(&b, "l.");
+  for(int i=0; i<MANY; i++){
+    put_le64(&b, 1);
+    put_z(&b, "abcd");
+  }
+  tried = 100;
+  check( check_open(seal(&b), "storages")>=4*MANY/65536, "too few" );
+  tried = 8;
+}
+
+TEST(test_an_archive_of_many_tensors){
+  archive a = { 0 };
+  blob tensors = tensors_out_of_order(MANY);
+  add_member(&a, (archived){ .name = "m.safetensors", .data = (const char*)tensors.p, .n = tensors.n });
+  free(tensors.p);
+  check_open(end_archive(&a, ""), "an archive");
+}
+
+TEST(test_an_archive_of_many_members){
+  archive a = { 0 };
+  for(int i=0; i<MANY/2; i++){
+    char z[32];
+    snprintf(z, sizeof(z), "X/data/%d", i);
+    add_member(&a, (archived){ .name = i ? z : "X/data.pkl", .data = i ? "" : "N." });
+  }
+  check_questions(end_archive(&a, ""), 3, "members");   /* Their own headers are not read */
+}
+
+static void put_name64(blob *b, const char *format, int i){
+  char z[32];
+  const size_t n = (size_t)snprintf(z, sizeof(z), format, i);
+  put_le64(b, n);
+  put(b, z, n);
+}
+
+/* Keys, an array of texts, one of arrays, and tensors of GGUF. */
+TEST(test_gguf_of_many_items){
+  blob b = { 0 };
+  put(&b, "GGUF\3\0\0\0", 8);
+  put_le64(&b, MANY);
+  put_le64(&b, MANY+2);
+  for(int i=0; i<MANY; i++){
+    put_name64(&b, "k%d", i);
+    put(&b, "\0\0\0\0\1", 5);
+  }
+  for(int nested=0; nested<2; nested++){
+    put_name64(&b, "array%d", nested);
+    put(&b, nested ? "\x9\0\0\0\x9\0\0\0" : "\x9\0\0\0\x8\0\0\0", 8);
+    put_le64(&b, MANY);
+    for(int i=0; i<MANY; i++){
+      if( nested ) put(&b, "\0\0\0\0", 4);
+      put_le64(&b, 0);
+    }
+  }
+  for(int i=0; i<MANY; i++){
+    put_name64(&b, "t%d", i);
+    put(&b, "\0\0\0\0\0\0\0\0", 8);
+    put_le64(&b, 32*(uint64_t)i);
+  }
+  put_repeated(&b, 0, 32*(size_t)MANY+32-b.n%32);
+  check( check_open(seal(&b), "GGUF")>=4*MANY/65536, "too few" );
 }
 
 /* The memory that a header takes above its own bytes. */

@@ -208,7 +208,7 @@ TEST_WITH(test_opcodes_and_their_arguments, setup, teardown){
     ROW("F1\0\n.", "byte 0: FLOAT: an invalid real number"), ROW("F\0001\n.", "byte 0: FLOAT: an invalid real number"),
     ROW("F:1\n.", "byte 0: FLOAT: an invalid real number"), ROW("F" DIGITS_400 "1\n.", "byte 0: FLOAT: an invalid real number"),
     ROW("Np12345678901\n.", "byte 1: PUT: an invalid key of the memo"), ROW("I1 \n.", "byte 0: INT: a character that is not a digit"),
-    ROW("F\n.", "byte 0: FLOAT: an invalid real number"), ROW("F1x\n.", "byte 0: FLOAT: an invalid real number"), ROW("S'\\'\n.", "byte 0: STRING: an invalid escape"),
+    ROW("F\n.", "byte 0: FLOAT: an invalid real number"), ROW("Fe\n.", "byte 0: FLOAT: an invalid real number"), ROW("F1x\n.", "byte 0: FLOAT: an invalid real number"), ROW("S'\\'\n.", "byte 0: STRING: an invalid escape"),
     ROW("S'\\xg0'\n.", "byte 0: STRING: an invalid escape"), ROW("S'\n.", "byte 0: STRING: no quotes around the text"),
     ROW("V\\U00110000\n.", "byte 0: UNICODE: an invalid escape"), ROW("Np\n.", "byte 1: PUT: an invalid key of the memo"),
     ROW("Np4294967296\n.", "byte 1: PUT: an invalid key of the memo"), ROW("ca\n\xff\n.", "byte 0: GLOBAL: a name that is not UTF-8"),
@@ -239,7 +239,8 @@ TEST_WITH(test_the_stack_and_the_memo, setup, teardown){
     ROW("o.", "byte 0: OBJ: there is no mark on the stack"), ROW("1.", "byte 0: POP_MARK: there is no mark on the stack"),
   };
   static const row memo[] = {
-    ROW("h\0.", "byte 0: BINGET: the memo has no entry 0"), ROW("Nq\0g1\n.", "byte 3: GET: the memo has no entry 1"),
+    ROW("h\0.", "byte 0: BINGET: the memo has no entry 0"), ROW("Nj\xff\xff\xff\xff.", "byte 1: LONG_BINGET: the memo has no entry 4294967295"),
+    ROW("Nq\0g1\n.", "byte 3: GET: the memo has no entry 1"),
     ROW("Nr\xff\xff\xff\xffj\xfe\xff\xff\xff.", "byte 6: LONG_BINGET: the memo has no entry 4294967294"),
   };
   expect_failures("PK4", stack, COUNT(stack));
@@ -336,25 +337,37 @@ static void add_pieces(zt_pickle_pieces *pieces, const char *bytes, size_t n, ui
   }
 }
 
-/* A key that the array of the first piece has no room for, and the last one's has. */
+/* Keys that the array of the first piece has no room for, and those of later ones have, or not: the newest value counts. */
 TEST_WITH(test_a_memo_that_grows, setup, teardown){
-  static const char begin[] = "(cm\nn\n)R}br\x2c\x01\0\0";   /* An object with a state, in the memo as 300 */
-  char bytes[2000];
-  uint8_t room[2100];
-  size_t n = sizeof(begin)-1;
+  static const char begin[] = "(cm\nn\n)Rr\x58\2\0\0r\xff\xff\xff\xff}b";   /* An object with a state, in the memo as 600 and 2^32-1 */
+  static const char between[] = "Nr\x58\2\0\0cm\nn\n)R}b";                      /* None in its place, and an object, which ends a piece */
+  static const char end[] = "j\x58\2\0\0j\xff\xff\xff\xff\x94t.";
+  blob b = { 0 };
+  uint8_t *room;
   zt_pickle_pieces *pieces;
   zt_pickle_node root;
-  memcpy(bytes, begin, n);
-  for(int i=0; i<90; i++) n += (size_t)snprintf(bytes+n, sizeof(bytes)-n, "Np%d\n", i);
-  memcpy(bytes+n, "j\x2c\x01\0\0\x94t.", 8);
-  n += 8;
+  put(&b, begin, sizeof(begin)-1);
+  for(int piece=0; piece<2; piece++){
+    for(int i=0; i<400; i++){
+      char z[16];
+      put(&b, z, (size_t)snprintf(z, sizeof(z), "Np%d\n", i));
+    }
+    if( piece==0 ) put(&b, between, sizeof(between)-1);
+  }
+  put(&b, end, sizeof(end)-1);
+  room = malloc(b.n+100);
   assert_int_equal(zt_pickle_pieces_open(NULL, &pieces, &err), SQLITE_OK);
-  add_pieces(pieces, bytes, n, room);
+  add_pieces(pieces, (const char*)b.p, b.n, room);
   assert_true(zt_pickle_pieces_ended(pieces));
   pickle = zt_pickle_pieces_take(pieces);
   root = zt_pickle_root(pickle);
-  assert_int_equal(zt_pickle_child(pickle, root, 0), zt_pickle_child(pickle, root, 91));
+  assert_int_equal(zt_pickle_kind_of(pickle, zt_pickle_child(pickle, root, 0)), ZT_PICKLE_CALL);
+  assert_int_equal(zt_pickle_child(pickle, root, 803), zt_pickle_child(pickle, root, 401));
+  assert_int_equal(zt_pickle_kind_of(pickle, zt_pickle_child(pickle, root, 401)), ZT_PICKLE_NONE);
+  assert_int_equal(zt_pickle_child(pickle, root, 804), zt_pickle_child(pickle, root, 0));
   zt_pickle_pieces_close(pieces);
+  free(room);
+  free(b.p);
 }
 
 /* A pickle within another: its stack and memo are its own, and its value stands behind the state. */
@@ -388,6 +401,21 @@ TEST_WITH(test_a_pickle_in_a_pickle, setup, teardown){
 TEST_WITH(test_a_pickle_has_a_largest_size, setup, teardown){
   assert_int_equal(zt_pickle_open((zt_span){ (const uint8_t*)"N.", ZT_PICKLE_MAX+1 }, NULL, &pickle, &used, &err), SQLITE_ERROR);
   assert_string_equal(err.rule, "PK2");
+}
+
+/* Nobody looked for the piece's end before. */
+TEST_WITH(test_a_piece_that_is_none, setup, teardown){
+  static const struct { const char *bytes; size_t n; const char *rule; } rows[] = {
+    { "N\xff.", 3, "PK1" }, { "NN", 2, "PK2" }, { "N.", ZT_PICKLE_MAX+1, "PK2" },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_pickle_pieces *pieces;
+    assert_int_equal(zt_pickle_pieces_open(NULL, &pieces, &err), SQLITE_OK);
+    assert_int_equal(zt_pickle_pieces_add(pieces, (zt_span){ (const uint8_t*)rows[i].bytes, rows[i].n }, 0, &err), SQLITE_ERROR);
+    assert_string_equal(err.rule, rows[i].rule);
+    zt_error_clear(&err);
+    zt_pickle_pieces_close(pieces);
+  }
 }
 
 int main(void){

@@ -207,6 +207,80 @@ TEST(test_a_broken_byte_is_told_alike){
   free(b.p);
 }
 
+/* The first object's name is no text, and its map is not well-formed. */
+TEST(test_a_broken_first_object){
+  static const struct { const char *what; size_t from_name; uint8_t byte; } rows[] = {
+    { "a name of bytes", (size_t)-1, 0x53 }, { "a map that ends early", 19+7, 0xFF }, { "a map with a text in place of an array", 19+7, 0x61 },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    const unusual u = { .objects = 300 };
+    blob b = new_file(&u);
+    uint8_t *name = memmem(b.p, b.n, "layers.00000.weight", 19);
+    name[rows[i].from_name] = rows[i].byte;
+    assert_int_equal(assert_same(&b, rows[i].what), SQLITE_ERROR);
+    free(b.p);
+  }
+}
+
+/* Wherever an object is broken, also where it is the first of a segment; and wherever a text is in chunks. */
+TEST(test_an_object_unlike_the_others_in_each_place){
+  for(int kind=0; kind<3; kind++) for(int i=1; i<300; i++){
+    const unusual u = { .objects = 300 };
+    blob b = new_file(&u);
+    char name[32];
+    uint8_t *at;
+    snprintf(name, sizeof(name), "layers.%05d.weight", i);
+    at = memmem(b.p, b.n, name, 19);
+    if( kind==0 ) at[19+7] = 0x61;         /* Its shape is a text */
+    else if( kind==1 ) at[19+7] = 0xFF;    /* Its map is not well-formed */
+    else memcpy(at-1, "\x7F\x61l\x6F" "ayers.123456789" "\xFF", 20);
+    check( assert_same(&b, name)==(kind==2 ? SQLITE_OK : SQLITE_ERROR), "kind %d, object %d", kind, i );
+    free(b.p);
+  }
+}
+
+/* Attributes in which bytes look the same as how objects begin, and those behind them as a name and another object. */
+TEST(test_lookalikes_in_each_place){
+  for(uint32_t n=20; n<60; n++){
+    const unusual plain = { .objects = 1 };
+    blob b = begin_file();
+    put_head(&b, ZT_CBOR_MAP, 2);
+    put_text(&b, "version");
+    put_text(&b, "1.2.0");
+    put_text(&b, "objects");
+    put_head(&b, ZT_CBOR_MAP, n);
+    for(uint32_t i=0; i<n; i++){
+      char name[32];
+      blob inner = { NULL, 0, 0 };
+      snprintf(name, sizeof(name), "layers.%05u.weight", i);
+      put_text(&b, name);
+      put_head(&b, ZT_CBOR_MAP, 4);
+      put_text(&b, "shape");
+      put_head(&b, ZT_CBOR_ARRAY, 1);
+      put_uint(&b, 4);
+      put_text(&b, "format");
+      put_text(&b, "dense");
+      for(int k=0; k<8; k++){
+        put(&inner, "\xA4\x65shape\x81\4\x61" "a\1\x61" "b\2\x61" "c\3", 18);
+        put_text(&inner, "layers.00007.weight");
+      }
+      put_object(&inner, &plain, i, 1);
+      put_text(&b, "attributes");
+      put_head(&b, ZT_CBOR_MAP, 1);
+      put_text(&b, "k");
+      put_head(&b, ZT_CBOR_BYTES, inner.n);
+      put(&b, inner.p, inner.n);
+      free(inner.p);
+      put_text(&b, "components");
+      put_head(&b, ZT_CBOR_MAP, 1);
+      put_component(&b, "data", 64);
+    }
+    b = end_file(b);
+    assert_int_equal(assert_same(&b, "lookalikes"), SQLITE_OK);
+    free(b.p);
+  }
+}
+
 /* A root that is no map does not show how objects begin. Read as one, some would have a key that ends behind the manifest, and names
 ** that are full of how they begin are where that is looked for. */
 TEST(test_a_first_object_that_is_no_map){

@@ -344,6 +344,93 @@ TEST_WITH(test_zip64_fields, setup, teardown){
   expect_fault(6, "ZP5", "zip64", "a field that goes beyond");
 }
 
+TEST_WITH(test_zip64_places, setup, teardown){
+  archive a = { 0 };
+  blob b = { 0 }, bare;
+  add_member(&a, (archived){ .name = "a", .data = "data", .header = 0xFFFFFFFF, .extra = "0100 0800 ffffffffffffffff" });
+  add_member(&a, (archived){ .name = "b", .data = "data", .header = 0xFFFFFFFF, .extra = "0100 0800 f0ffffffffffffff" });
+  add_member(&a, (archived){ .name = "c", .data = "data", .header = 0xFFFFFFFF });
+  add_member(&a, (archived){ .name = "d", .data = "data", .disk = 0xFFFF });
+  add_member(&a, (archived){ .name = "e", .data = "data", .disk = 0xFFFF, .extra = "0100 0400 00000000" });
+  put(&b, "MZ", 2);   /* A program, which the places do not count */
+  bare = end_archive(&a, "");
+  put(&b, bare.p, bare.n);
+  free(bare.p);
+  expect_open(seal(&b), "places");
+  expect_fault(0, "ZP6", "directory", "the largest place");
+  expect_fault(1, "ZP6", "directory", "a place whose header would end beyond 64 bits");
+  expect_fault(2, "ZP5", "zip64", "no place");
+  expect_fault(3, "ZP5", "zip64", "no disk");
+  expect_data(4, 9, "data", "a disk");
+}
+
+/* A field that says that the number is elsewhere, and no zip64 record. */
+TEST_WITH(test_fields_of_the_end_record_without_zip64, setup, teardown){
+  static const struct { size_t at, n; const char *rule; } rows[] = {
+    { 4, 2, "ZP2" }, { 6, 2, "ZP2" }, { 8, 2, "ZP2" }, { 10, 2, "ZP2" }, { 12, 4, "ZP2" }, { 16, 4, "ZP2" },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    archive a = { 0 };
+    blob b;
+    char row[16];
+    snprintf(row, sizeof(row), "row %d", (int)i);
+    add_member(&a, (archived){ .name = "w", .data = "data" });
+    b = end_archive(&a, "");
+    memset(b.p+b.n-22+rows[i].at, 0xFF, rows[i].n);
+    expect_refused(b, rows[i].rule, "", row);
+  }
+}
+
+/* A zip64 record of another size than that which its locator leaves for it. */
+TEST_WITH(test_the_size_of_a_zip64_record, setup, teardown){
+  archive a = { 0 };
+  blob b = { 0 };
+  add_member(&a, (archived){ .name = "w", .data = "data" });
+  put(&b, a.bytes.p, a.bytes.n);
+  put(&b, a.directory.p, a.directory.n);
+  put_end64(&b, 1, a.directory.n, a.bytes.n, b.n);
+  put_end(&b, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, "");
+  free(a.directory.p);
+  free(a.bytes.p);
+  b.p[b.n-22-20-56+4]++;
+  expect_refused(seal(&b), "ZP3", "no record begins", "a size");
+}
+
+/* Of members that follow each other closely, one with a name of more than is read at once. */
+TEST_WITH(test_a_very_long_name_behind_another_member, setup, teardown){
+  archive a = { 0 };
+  char *name = malloc(65536);
+  memset(name, 'n', 65535);
+  name[65535] = 0;
+  add_member(&a, (archived){ .name = "w", .data = "data" });
+  add_member(&a, (archived){ .name = name, .data = "more" });
+  expect_open(end_archive(&a, ""), "a long name");
+  expect_data(0, 9, "data", "first");
+  expect_data(1, 9, "more", "second");
+  free(name);
+}
+
+/* What stands in the place of a local header, as far as it is one. */
+TEST_WITH(test_a_local_name, setup, teardown){
+  static const struct { const char *header; size_t n; const char *name; } rows[] = {
+    { "PK\3\4                      \4\0\0\0name", 34, "name" }, { "PK\3\4                      \4\0\0\0nam", 33, "" },
+    { "PK\3\4                      \xff\xff\0\0name", 34, "" }, { "PK\3\5                      \4\0\0\0name", 34, "" },
+    { "PK\3\4                      \xd\0\0\0a longer name", 43, "onger name" },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    archive a = { 0 };
+    zt_zip_member m;
+    zt_text found;
+    char buffer[10];
+    add_member(&a, (archived){ .name = "w", .data = rows[i].header, .n = rows[i].n, .flags = 1 });
+    add_member(&a, (archived){ .name = "v", .data = "", .no_local = true, .header = 31 });
+    expect_open(end_archive(&a, ""), rows[i].name);
+    zt_zip_member_at(zip, 1, &m);
+    assert_int_equal(zt_zip_local_name(zip, source, &m, buffer, sizeof(buffer), &found, &err), SQLITE_OK);
+    check( found.n==strlen(rows[i].name) && memcmp(found.z, rows[i].name, found.n)==0, "row %d: '%.*s'", (int)i, (int)found.n, found.z );
+  }
+}
+
 TEST_WITH(test_faults_of_members, setup, teardown){
   archive a = { 0 };
   add_member(&a, (archived){ .name = "encrypted", .data = "data", .flags = 1 });
