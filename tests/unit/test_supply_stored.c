@@ -3,6 +3,7 @@
 ** spool, sources that change, and interrupts; test_supply.c has layouts and types.
 */
 #include "supplied.h"
+#include "zt2.h"
 
 #include <unistd.h>
 
@@ -91,6 +92,21 @@ TEST(test_all_of_a_file_stays){
   }
 }
 
+/* All of what stays is in one file: the one that is updated. */
+TEST(test_stored_bytes_of_two_files){
+  supplied s;
+  zt_supply_request q;
+  supplied_begin(&s);
+  for(int i=0; i<2; i++){
+    supplied_path(&s, V11 "hand_digests.zt");
+    q = supplied_request(&s, i ? "crc32c" : "sha256");
+    q.keeps = supplied_keeps(&q);
+    if( i==0 ) supplied_add(&s, &q);
+    else supplied_refuse(&s, &q, SQLITE_ERROR, "ztensor: x.zt: object 'crc32c': the file has changed since its row was inserted");
+  }
+  supplied_end(&s);
+}
+
 /* --- Digests of the source --- */
 
 /* As the bytes go by, in a pass before a conversion, and of stored bytes. */
@@ -132,6 +148,25 @@ TEST(test_digests_that_match_or_are_not_known){
     }
   }
   free(file.p);
+}
+
+/* Bytes of an encoding that is not known stay, with the digest of what they decode to, which no one can check. */
+TEST(test_digests_of_what_cannot_be_decoded){
+  size_t mark;
+  supplied s;
+  zt_supply_request q;
+  zt_error err = ZT_ERROR_NONE;
+  supplied_pieces got;
+  supplied_begin(&s);
+  open_bytes(&s.files[s.n++], zt2_file(zt2_manifest("{'objects': {'x': {'parts': {'data': {'blob': [4096, 5], 'dtype': 'u8', 'digest':"
+             " 'xxh3:0123456789abcdef', 'encoding': 'new/1', 'decoded_length': 7}}, 'shape': [7], 'layout': 'dense'}}}", &mark), 8192, 0), "new");
+  q = supplied_request(&s, "x");
+  q.keeps = supplied_keeps(&q);
+  supplied_read(&s, supplied_component(&s, supplied_add(&s, &q), "data").supply, ALL_RULES, &got, &err);
+  assert_succeeded(&err, "new");
+  assert_true(got.bytes.n==5 && memcmp(got.bytes.p, "\0\0\0\0", 5)==0);
+  free(got.bytes.p);
+  supplied_end(&s);
 }
 
 /* A changed byte in encoded data: of zTensor 2, whose digests cover decoded bytes, of 1.2, where they cover stored ones, and of npz. */
