@@ -313,6 +313,48 @@ TEST(test_content_that_is_not_as_told){
   free(content);
 }
 
+/* The same is said of a frame whether it begins the content, or its header is in two of the pieces that are read. */
+TEST(test_windows_that_are_too_large){
+#define LIMIT "zstd: a frame's window is more than the limit of 134217728 bytes"
+  static const struct { const char *header; bool known; unsigned readers; int rc; const char *message; } rows[] = {
+    { "28b52ffd 00 90 010000", true, 1, SQLITE_TOOBIG, LIMIT },                        /* 2^28 bytes */
+    { "28b52ffd 00 88 010000", true, 3, SQLITE_TOOBIG, "zstd: a frame's window is more than the limit of 33554432 bytes for each of 3 readers" },
+    { "28b52ffd 00 f8 010000", true, 1, SQLITE_ERROR, "zstd: Frame requires too much memory for decoding" },   /* 2^41 bytes */
+    { "28b52ffd a0 00000010 010000", true, 1, SQLITE_ERROR, "zstd: decodes to more than the 99 bytes that the manifest states" },
+    { "28b52ffd a0 00000010 010000", false, 1, SQLITE_TOOBIG, LIMIT },                 /* A single segment */
+    { "28b52ffd e0 ffffffffffffffff 010000", true, 1, SQLITE_ERROR, "zstd: decodes to more than the 99 bytes that the manifest states" },
+    { "28b52ffd e0 ffffffffffffffff 010000", false, 1, SQLITE_TOOBIG, LIMIT },
+  };
+  static const size_t before[] = { 0, (256<<10)-1, (256<<10)-3, (256<<10)-5, (256<<10)-6, 256<<10 };
+  for(size_t i=0; i<COUNT(rows); i++){
+    for(size_t k=0; k<COUNT(before); k++){
+      for(int as_file=0; as_file<2; as_file++){
+        zt_error err = ZT_ERROR_NONE;
+        blob stored = { 0 };
+        uint8_t out[2];
+        subject s;
+        zt_stream *stream;
+        size_t got;
+        if( before[k] ){   /* A skippable frame */
+          put_hex(&stored, "512a4d18");
+          put_bits(&stored, before[k]-8, 4);
+          put_repeated(&stored, 7, before[k]-8);
+        }
+        put_hex(&stored, rows[i].header);
+        open_subject(&s, stored.p, stored.n, "zstd", rows[i].known ? BY_FIELD : BY_NOTHING, 99, as_file);
+        s.payload.side_by_side = rows[i].readers;
+        stream = open_stream(&s);
+        check( zt_stream_read(stream, 0, out, 2, &got, &err)==rows[i].rc && got==0, "row %zu, %zu: %d", i, before[k], err.rc );
+        check( strcmp(err.message+9, rows[i].message)==0, "row %zu, %zu: %s", i, before[k], err.message );
+        zt_error_clear(&err);
+        zt_stream_close(stream);
+        close_subject(&s);
+        free(stored.p);
+      }
+    }
+  }
+}
+
 /* A second read at the end gives the same answer. */
 TEST(test_content_that_is_too_short_stays_so){
   uint8_t out[10];
