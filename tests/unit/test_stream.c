@@ -355,6 +355,57 @@ TEST(test_windows_that_are_too_large){
   }
 }
 
+/* What is skipped may be all, and more: where the length is not told, decoding shows it. */
+TEST(test_content_that_ends_before_the_bytes_that_are_skipped){
+  blob stored = stored_as(ONE_FRAME, (const uint8_t*)"0123456789", 10);
+  for(uint64_t skip=9; skip<=11; skip++){
+    zt_error err = ZT_ERROR_NONE;
+    uint64_t n = 7;
+    subject s;
+    zt_stream *stream;
+    open_subject(&s, stored.p, stored.n, "zstd", BY_NOTHING, 1, false);
+    s.component.skip = skip;
+    stream = open_stream(&s);
+    zt_stream_length(stream, &n, &err);
+    if( skip>10 ) assert_failed(&err, "zstd: decodes to 10 bytes, and 11 lie around its own", "skipped");
+    else{
+      assert_succeeded(&err, "skipped");
+      assert_int_equal(n, 10-skip);
+    }
+    zt_stream_close(stream);
+    close_subject(&s);
+  }
+  free(stored.p);
+}
+
+/* Stored bytes that are more than one call decodes, though their content is not: it is not kept, either. */
+TEST(test_much_that_is_stored_for_little){
+  enum { SKIPPED = 33<<20 };
+  blob b = { 0 };
+  put_hex(&b, "512a4d18");
+  put_bits(&b, SKIPPED, 4);
+  put_repeated(&b, 0, SKIPPED);
+  put_zstd(&b, "0123456789", 10);
+  for(int back=0; back<2; back++){
+    zt_error err = ZT_ERROR_NONE;
+    uint8_t out[10];
+    subject s;
+    zt_stream *stream;
+    size_t got;
+    open_subject(&s, b.p, b.n, "zstd", BY_FIELD, 10, false);
+    stream = open_stream(&s);
+    if( back ) zt_stream_read(stream, 3, out, 5, &got, &err);
+    zt_stream_read(stream, 0, out, 10, &got, &err);
+    assert_succeeded(&err, "much");
+    assert_int_equal(got, 10);
+    assert_memory_equal(out, "0123456789", 10);
+    assert_int_equal(s.budget.decoded, back ? 18 : 10);
+    zt_stream_close(stream);
+    close_subject(&s);
+  }
+  free(b.p);
+}
+
 /* A second read at the end gives the same answer. */
 TEST(test_content_that_is_too_short_stays_so){
   uint8_t out[10];
