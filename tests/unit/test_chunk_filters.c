@@ -135,6 +135,19 @@ TEST(test_chunks_that_are_broken){
   }
 }
 
+/* What follows the chunk's own bytes is decoded, too. */
+TEST(test_a_chunk_that_breaks_off_behind_its_bytes){
+  const filtered f = { 30, 0, { ZLIB }, 0 };
+  blob stored = { 0 };
+  uint8_t out[MOST];
+  put_hex(&stored, "789c 00 1e00 e1ff");
+  put_repeated(&stored, 5, 30);
+  put_hex(&stored, "07 00000000");
+  assert_int_equal(unfilter(&f, stored, out), SQLITE_ERROR);
+  assert_string_equal(err.rule, "E2");
+  assert_failed(&err, "deflate: an invalid block", "behind");
+}
+
 int main(void){
   return run_all("chunk filters", NULL, NULL);
 }

@@ -185,6 +185,38 @@ TEST(test_many_frames_without_content_are_left_to_one_thread){
   free(whole.p);
 }
 
+/* Bytes that the file does not have, which the component's length says: those of headers, and those of a frame's content. */
+TEST(test_a_file_that_ends_before_the_component){
+  zt_pool *pool = zt_pool_new(3);
+  for(int as_file=0; as_file<2; as_file++){
+    for(int headers=0; headers<2; headers++){
+      blob whole = content_of(40000, MIXED), stored = { 0 }, out = { calloc(1, whole.n+2000), 0, 0 };
+      zt_error err = ZT_ERROR_NONE;
+      bool done = true;
+      subject s;
+      if( !as_file && !headers ) headers = 1;   /* An image's bytes are not read, but used where they are */
+      put_zstd(&stored, whole.p, whole.n);
+      if( !headers ){
+        put_hex(&stored, "28b52ffd a0 d0070000");   /* 2000 bytes */
+        put_hex(&stored, "813e00");                 /* In one raw block, the last */
+        put_repeated(&stored, 3, 600);
+      }
+      place_subject(&s, 100, span_of(stored), 0, "zstd", as_file);
+      tell_length(&s, BY_FIELD, whole.n+(headers ? 0 : 2000));
+      s.component.length += headers ? 300 : 1400;
+      s.budget.pool = pool;
+      zt_encoding_zstd.together(&s.payload, out.p, whole.n+(headers ? 1 : 2000), &done, &err);
+      assert_succeeded(&err, "cut");
+      assert_false(done);
+      close_subject(&s);
+      free(stored.p);
+      free(out.p);
+      free(whole.p);
+    }
+  }
+  zt_pool_free(pool);
+}
+
 static bool stops_at_once(void *context){
   (void)context;
   return true;
