@@ -268,6 +268,18 @@ TEST(test_parts_of_complex_numbers){
   refuse(&c, "P3", "there are 2 real and 1 imaginary parts");
 }
 
+TEST(test_strides_of_complex_numbers){
+  changed c;
+  begin_parts(&c, 2, "f32", NUMBERS(4, 1, 9, 2), "f32", NUMBERS(4, 3, 9, 4));
+  c.opened.object.has_strides = true;
+  c.opened.object.strides[0] = 2;
+  expect_bytes(&c, "\1\0\0\0\3\0\0\0\2\0\0\0\4\0\0\0", 16);
+  begin_parts(&c, 3, "f32", NUMBERS(4, 1), "f32", NUMBERS(4, 3));
+  c.opened.object.has_strides = true;
+  c.opened.object.strides[0] = (uint64_t)1<<63;
+  refuse(&c, "D1", "the strides lead beyond 2^64 elements");
+}
+
 TEST(test_many_and_no_complex_numbers){
   enum { MANY = 3000 };
   blob real = { 0 }, imag = { 0 };
@@ -295,6 +307,56 @@ TEST(test_many_and_no_complex_numbers){
   open_notation(&c, "'parts': {'imag': {'blob': [8192, 0], 'dtype': 'f64'}, 'real': {'blob': [4096, 8], 'dtype': 'f64'" STATED("0") "}, 'shape': [0], 'layout': 'odd'",
                 ZT_LAYOUT_COMPLEX_PARTS);
   refuse(&c, "Y3", "component 'real': zt.zstd-seekable/1: too short for a seek table");
+}
+
+/* --- Blocks and groups --- */
+
+/* Part of a block is read by itself. */
+TEST(test_a_part_of_a_block_that_cannot_be_decoded){
+  zt_error err = ZT_ERROR_NONE;
+  float out[5];
+  changed c;
+  open_notation(&c, "'parts': {'data': {'blob': [4096, 9], 'dtype': 'u8'" STATED("34") "}, 'shape': [32], 'layout': 'gguf.q8_0/1'", ZT_LAYOUT_GGML);
+  open_tensor(&c.opened, &c.tensor, "block");
+  assert_int_equal(zt_tensor_read(&c.tensor, 0, 5, out, &err), SQLITE_ERROR);
+  assert_failed(&err, "component 'data': zt.zstd-seekable/1: ", "block");
+  end(&c);
+}
+
+/* The components of empty tensors are looked at, too. */
+TEST(test_groups_that_cannot_be_decoded){
+#define QUANT(zeros, scales, n, shape, zero_point) \
+  "'parts': {'data': {'blob': [4096, " n "], 'dtype': 'u8'}, " zeros "'scales': {'blob': [8192, " scales "}, 'shape': [" shape "], 'layout': 'zt.quant_group/1'," \
+  " 'attributes': {'axis': 1, 'bits': 4, 'packing': {'word': 'u8', 'order': 'lsb_first', 'per_word': 2}, 'group_size': 1, 'scale_form': 'f16_factors'," \
+  " 'zero_point': {" zero_point "}}"
+#define PACKED_ZEROS "'form': 'tensor', 'packing': 'same_as_data'"
+  static const struct { const char *object; zt_layout_id layout; const char *role; } rows[] = {
+    { QUANT("'zeros': {'blob': [12288, 5], 'dtype': 'u8'" STATED("4") ", ", "16], 'dtype': 'f16'}", "4", "1, 8", PACKED_ZEROS), ZT_LAYOUT_QUANT_GROUP, "zeros" },
+    { QUANT("", "5], 'dtype': 'f16'" STATED("0"), "0", "0, 8", "'form': 'none'"), ZT_LAYOUT_QUANT_GROUP, "scales" },
+    { QUANT("", "0], 'dtype': 'f16'}", "0", "0, 8", "'form': 'none'"), ZT_LAYOUT_QUANT_GROUP, NULL },
+    { "'parts': {'data': {'blob': [4096, 5], 'type': 'f4_e2m1', 'dtype': 'u8'" STATED("0") ", 'scales': {'blob': [8192, 0], 'type': 'f8_e8m0', 'dtype': 'u8'}},"
+      " 'shape': [0, 8], 'layout': 'zt.mx/1', 'attributes': {'axis': 1, 'block_size': 8, 'scale_form': 'e8m0_exponent'}", ZT_LAYOUT_MX, "data" },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    char message[100];
+    changed c;
+    open_notation(&c, rows[i].object, rows[i].layout);
+    if( !rows[i].role ) expect_bytes(&c, "", 0);
+    else{
+      snprintf(message, sizeof(message), "component '%s': zt.zstd-seekable/1: too short for a seek table", rows[i].role);
+      refuse(&c, "Y3", message);
+    }
+  }
+}
+
+/* An object without a known shape, whose bytes have no fault. */
+TEST(test_an_object_without_a_shape){
+  changed c;
+  begin(&c, "dense", 1, two_three);
+  add_part(&c.recipe, "data", "u8", NULL, NUMBERS(1, 1, 2));
+  open_changed(&c, ZT_LAYOUT_DENSE);
+  c.opened.object.unshaped = true;
+  refuse(&c, "L1", "no meaning of format 'dense' is known");
 }
 
 int main(void){

@@ -359,6 +359,7 @@ TEST(test_dense_with_strides){
     { "no element", 2, { 0, 5 }, { 7, 7 }, 0, "", NULL },
     { "too short", 2, { 2, 3 }, { 4, 1 }, 6, NULL, "7 elements of u8 are 7 bytes, and it has 6" },
     { "beyond 64 bits", 2, { 3, 1 }, { (uint64_t)1<<63, 1 }, 6, NULL, "the strides lead beyond 2^64 elements" },
+    { "beyond 64 bits together", 2, { 3, 2 }, { (uint64_t)1<<62, (uint64_t)1<<63 }, 6, NULL, "the strides lead beyond 2^64 elements" },
   };
   for(size_t i=0; i<COUNT(rows); i++){
     recipe r = { .format = "dense", .rank = 1, .shape = { rows[i].stored } };
