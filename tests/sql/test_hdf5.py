@@ -10,7 +10,7 @@ import zlib
 import numpy
 import pytest
 
-from support import ROOT, message, rows, value
+from support import ROOT, failure, message, rows, value
 
 sys.path.insert(0, str(ROOT / "tests" / "formats" / "hdf5"))
 import write_hdf5 as hdf5  # noqa: E402  (it is there only now)
@@ -107,7 +107,7 @@ def test_much_that_is_not_stored(db, fill):
     nothing = file_of(numpy.zeros(3_000_001, "f4"), (10_000,), absent=range(301), fill=fill)
     assert value(db, "SELECT zt_dense(?, 'w')", nothing) == numpy.full(3_000_001, fill or 0, "f4").tobytes()
     too_much = file_of(numpy.zeros(30_000_000, "f4"), (1_000_000,), absent=range(1, 30), fill=fill)
-    assert "bytes of it are not stored, but the fill value" in message(db, "SELECT zt_hash(?, 'w', 'data', 'xxh3')", too_much)
+    assert "bytes of it are not stored, but the fill value" in str(failure(db, "SELECT zt_hash(?, 'w', 'data', 'xxh3')", too_much))
 
 
 def test_a_chunk_that_is_not_compressed_by_its_filter(db):
