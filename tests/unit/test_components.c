@@ -5,6 +5,8 @@
 #include "tensors.h"
 #include "zt2.h"
 
+#include "tensor/compare.h"
+
 /* An object of a recipe, or of zTensor 2, that a test changes. */
 typedef struct changed {
   recipe recipe;
@@ -117,6 +119,9 @@ TEST(test_values_in_two_components){
 
 /* --- sparse_coo --- */
 
+/* A part states any length. */
+#define STATED(length) ", 'encoding': 'zt.zstd-seekable/1', 'decoded_length': " length "}"
+
 static void begin_coo(changed *c, uint32_t rank, const uint64_t *shape, const char *role, blob values, blob coords, unsigned width, zt_layout_id layout){
   begin(c, "sparse_coo", rank, shape);
   add_part(&c->recipe, "values", "u8", NULL, values);
@@ -190,9 +195,6 @@ TEST(test_positions_and_rows_of_indices){
   expect_bytes(&c, "\1\1\1\1\1\1\1\1\1", 9);
 }
 
-/* A part states any length. */
-#define STATED(length) ", 'encoding': 'zt.zstd-seekable/1', 'decoded_length': " length "}"
-
 TEST(test_more_indices_than_64_bits_count){
   changed c;
   open_notation(&c, "'parts': {'values': {'blob': [4096, 8], 'dtype': 'u8'" STATED("4611686018427387904") ", 'indices': {'blob': [8192, 8], 'dtype': 'u8'"
@@ -202,6 +204,82 @@ TEST(test_more_indices_than_64_bits_count){
                 " 'indices': {'blob': [8192, 8], 'dtype': 'u8'" STATED("4611686018427387904") "}, 'shape': [4, 4], 'layout': 'odd'", ZT_LAYOUT_BSR);
   c.opened.object.block[0] = c.opened.object.block[1] = 4;
   refuse(&c, "P3", "there are 4611686018427387904 indices of blocks of 16, and 16 values");
+}
+
+/* So many readers would need too much memory: one goes through all dimensions, for as many coordinates as are gathered at once, and
+** again from the beginning. */
+TEST(test_coords_that_one_reader_gathers){
+  enum { RANK = 63, MANY = 140000 };   /* More than 2^23/RANK */
+  uint64_t shape[RANK];
+  blob values = { 0 }, coords = { 0 };
+  changed c;
+  for(int d=0; d<RANK; d++) shape[d] = d==RANK-1 ? 2 : 1;
+  put_repeated(&values, 0, MANY);
+  put_repeated(&coords, 0, RANK*MANY);
+  values.p[MANY-1] = 9;
+  values.p[0] = 3;
+  coords.p[RANK*MANY-2] = 1;   /* Of the last but one */
+  values.p[MANY-2] = 5;
+  begin(&c, "sparse_coo", RANK, shape);
+  add_part(&c.recipe, "values", "u8", NULL, values);
+  add_part(&c.recipe, "coords", "u8", NULL, coords)->storing = ZSTD_WIDE;
+  open_changed(&c, ZT_LAYOUT_COO);
+  expect_bytes(&c, "\14\5", 2);
+}
+
+/* An object of zTensor 2 whose cells may have two stored elements: values of the type, and one coordinate for each. */
+static void open_few(changed *c, const char *type, uint64_t n, uint64_t bytes){
+  const bool plain = strcmp(type, "f32")==0;
+  char object[400];
+  snprintf(object, sizeof(object), "'parts': {'coords': {'blob': [8192, %llu], 'dtype': 'u8'}, 'values': {'blob': [4096, %llu], %s%s%s'dtype': '%s'}},"
+           " 'shape': [1000], 'layout': 'odd'", (unsigned long long)n, (unsigned long long)bytes, plain ? "" : "'type': '", plain ? "" : type,
+           plain ? "" : "', ", plain ? "f32" : "u8");
+  open_notation(c, object, ZT_LAYOUT_COO);
+  c->opened.object.rules &= ~(unsigned)(ZT_RULE_CELLS_UNIQUE | ZT_RULE_ORDER);
+}
+
+/* Values of one cell may have a sum that the type does not have. */
+TEST(test_comparison_of_sums_that_do_not_fit){
+  for(int k=0; k<2; k++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_comparison result;
+    changed c[2];
+    open_few(&c[k], "f4_e2m1", 2, 1);
+    c[k].opened.bytes.p[4096] = 0x77;   /* 6, twice */
+    open_few(&c[!k], "f32", 0, 0);
+    for(int i=0; i<2; i++) open_tensor(&c[i].opened, &c[i].tensor, "sums");
+    zt_compare(&c[0].tensor, &c[1].tensor, &result, &err);
+    assert_failed(&err, "the sum of the values of one cell does not fit f4_e2m1", "sums");
+    for(int i=0; i<2; i++) end(&c[i]);
+  }
+}
+
+/* Cells without a stored element are another number in a type without 0. */
+TEST(test_comparison_of_cells_that_are_not_stored){
+  zt_error err = ZT_ERROR_NONE;
+  zt_comparison result;
+  changed c[2];
+  open_few(&c[0], "f8_e8m0", 0, 0);
+  open_few(&c[1], "f32", 0, 0);
+  for(int i=0; i<2; i++) open_tensor(&c[i].opened, &c[i].tensor, "nothing");
+  zt_compare(&c[0].tensor, &c[1].tensor, &result, &err);
+  assert_succeeded(&err, "nothing");
+  assert_true(result.max_abs==0x1p-127 && result.equal==0 && result.pairs==1000);
+  for(int i=0; i<2; i++) end(&c[i]);
+}
+
+TEST(test_comparison_of_more_than_2_64_stored_elements){
+  zt_error err = ZT_ERROR_NONE;
+  zt_comparison result;
+  changed c[2];
+  for(int k=0; k<2; k++){
+    open_notation(&c[k], "'parts': {'coords': {'blob': [8192, 8], 'dtype': 'u8'" STATED("9223372036854775808") ", 'values': {'blob': [4096, 8], 'dtype': 'u8'"
+                  STATED("9223372036854775808") "}, 'shape': [9], 'layout': 'odd'", ZT_LAYOUT_COO);
+    open_tensor(&c[k].opened, &c[k].tensor, "many");
+  }
+  zt_compare(&c[0].tensor, &c[1].tensor, &result, &err);
+  assert_failed(&err, "component 'coords': zt.zstd-seekable/1: too short for a seek table", "many");
+  for(int k=0; k<2; k++) end(&c[k]);
 }
 
 /* --- sparse_csr --- */

@@ -106,6 +106,33 @@ TEST_WITH(test_objects_are_refused, disarm, NULL){
   for(size_t i=0; i<COUNT(rows); i++) sweep_writing(&rows[i], SQLITE_ERROR);
 }
 
+/* --- One reader of many coordinates --- */
+
+static int read_sparse(const job *j){
+  opened *o = (opened*)(uintptr_t)j->context;
+  zt_error err = ZT_ERROR_NONE;
+  zt_tensor t;
+  uint8_t out[8];
+  zt_tensor_open(o->source, o->container, &o->object, &o->budget, &t, &err);
+  if( !err.rc && zt_tensor_read(&t, 0, 8, out, &err)==SQLITE_OK ) assert_memory_equal(out, "\0\7\0\0\0\0\0\10", 8);
+  zt_tensor_close(&t);
+  return code_of(&err);
+}
+
+TEST_WITH(test_coords_that_one_reader_gathers, disarm, NULL){
+  recipe r = { .format = "sparse_coo", .rank = 3, .shape = { 2, 2, 2 } };
+  opened o;
+  job j = { "wide windows", read_sparse, &o, SQLITE_OK, 6 };
+  add_part(&r, "values", "u8", NULL, blob_of("0708"));
+  add_part(&r, "coords", "u8", NULL, blob_of("0001 0001 0101"))->storing = ZSTD_WIDE;
+  open_recipe(&o, &r, NULL, "wide");
+  memory_arm(0, false);
+  assert_int_equal(read_sparse(&j), SQLITE_OK);
+  sweep(&j);
+  close_opened(&o);
+  clear_recipe(&r);
+}
+
 TEST_WITH(test_failures_were_injected, disarm, NULL){
   check_sweeps(30, 1000);
 }

@@ -53,7 +53,7 @@ TEST(test_stored_bytes_stay){
 
 /* Every component of these files, with its encoding and digest; a layout without a meaning keeps its name. */
 TEST(test_all_of_a_file_stays){
-  static const char *const files[] = { V2 "wheel_zstd.zt", V2 "wheel_sparse.zt", V2 "wheel_canonical.zt", V12 "wheel_zstd.zt",
+  static const char *const files[] = { FORMATS "npz/hostile/npy-magic-deflated.npz", FORMATS "npz/hostile/text-short-deflated.npz", V2 "wheel_zstd.zt", V2 "wheel_sparse.zt", V2 "wheel_canonical.zt", V12 "wheel_zstd.zt",
                                        V12 "hand_quantized.zt", V12 "hand_unknown_format.zt" };
   for(size_t i=0; i<COUNT(files); i++){
     blob file = read_file(files[i]);
@@ -337,6 +337,45 @@ TEST(test_a_source_that_cannot_be_opened){
     zt_error_clear(&err);
     supplied_end(&s);
   }
+}
+
+/* Whoever takes the bytes ends it by a failure. */
+typedef struct refusing {
+  int taken, fails_at;
+  zt_error *err;
+} refusing;
+
+static void take_some(void *context, zt_span bytes){
+  refusing *r = context;
+  (void)bytes;
+  check( !r->err->rc, "more after the failure" );
+  if( ++r->taken==r->fails_at ) zt_fail(r->err, SQLITE_FULL, "enough");
+}
+
+TEST(test_whoever_takes_the_bytes_may_end_it){
+  enum { ROWS = 50000 };   /* More pointers than are given at once */
+  recipe r = { .format = "sparse_csr", .rank = 2, .shape = { ROWS, 4 } };
+  static const char *const roles[] = { "values", "indices", "indptr" };
+  blob indptr = { 0 };
+  supplied s;
+  zt_supply_request q;
+  uint32_t number;
+  for(unsigned i=0; i<=ROWS; i++) put_le64(&indptr, i>0);
+  add_part(&r, "values", "u8", NULL, blob_of("07"));
+  add_part(&r, "indices", "u8", NULL, blob_of("03"));
+  add_part(&r, "indptr", "u64", NULL, indptr);
+  q = supplied_alone(&s, &r);
+  number = supplied_add(&s, &q);
+  for(size_t i=0; i<COUNT(roles); i++){
+    for(int at=1; at<=(i==2 ? 4 : 1); at++){
+      zt_error err = ZT_ERROR_NONE;
+      refusing taking = { .fails_at = at, .err = &err };
+      zt_supply_read(&s.supplies, supplied_component(&s, number, roles[i]).supply, 0, &s.budget, take_some, &taking, &err);
+      check( err.rc==SQLITE_FULL && taking.taken==at, "%s: %d, %d", roles[i], err.rc, taking.taken );
+      zt_error_clear(&err);
+    }
+  }
+  supplied_end(&s);
 }
 
 /* --- Interrupts --- */
