@@ -54,6 +54,17 @@ TEST(test_division_rounds_once_to_even){
   }
 }
 
+/* Nothing changes by nothing. */
+TEST(test_no_integers){
+  zt_integers all = zt_integers_none(true), before;
+  const zt_integers none = zt_integers_none(true);
+  zt_integers_take_zeros(&all, 3);
+  before = all;
+  zt_integers_take_zeros(&all, 0);
+  zt_integers_merge(&all, &none);
+  assert_memory_equal(&all, &before, sizeof(all));
+}
+
 /* --- Sums of doubles --- */
 
 static zt_real_sum sum_of(const double *p, size_t n){

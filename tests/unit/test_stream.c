@@ -316,7 +316,8 @@ TEST(test_content_that_is_not_as_told){
 /* The same is said of a frame whether it begins the content, or its header is in two of the pieces that are read. */
 TEST(test_windows_that_are_too_large){
 #define LIMIT "zstd: a frame's window is more than the limit of 134217728 bytes"
-  static const struct { const char *header; bool known; unsigned readers; int rc; const char *message; } rows[] = {
+  static const struct { const char *header; uint64_t known; unsigned readers; int rc; const char *message; } rows[] = {
+    { "28b52ffd a0 00000010 010000", (uint64_t)1<<28, 1, SQLITE_TOOBIG, LIMIT },       /* As many bytes as are told */
     { "28b52ffd 00 90 010000", true, 1, SQLITE_TOOBIG, LIMIT },                        /* 2^28 bytes */
     { "28b52ffd 00 88 010000", true, 3, SQLITE_TOOBIG, "zstd: a frame's window is more than the limit of 33554432 bytes for each of 3 readers" },
     { "28b52ffd 00 f8 010000", true, 1, SQLITE_ERROR, "zstd: Frame requires too much memory for decoding" },   /* 2^41 bytes */
@@ -341,7 +342,8 @@ TEST(test_windows_that_are_too_large){
           put_repeated(&stored, 7, before[k]-8);
         }
         put_hex(&stored, rows[i].header);
-        open_subject(&s, stored.p, stored.n, "zstd", rows[i].known ? BY_FIELD : BY_NOTHING, 99, as_file);
+        open_subject(&s, stored.p, stored.n, "zstd", rows[i].known ? BY_FIELD : BY_NOTHING,
+                     rows[i].known>1 ? rows[i].known : 99, as_file);
         s.payload.side_by_side = rows[i].readers;
         stream = open_stream(&s);
         check( zt_stream_read(stream, 0, out, 2, &got, &err)==rows[i].rc && got==0, "row %zu, %zu: %d", i, before[k], err.rc );
@@ -353,6 +355,46 @@ TEST(test_windows_that_are_too_large){
       }
     }
   }
+}
+
+/* Where there is no content, any place is its end. */
+TEST(test_places_behind_no_content){
+  static const struct { const zt_encoding *encoding; zt_codec_id codec; } rows[] = {
+    { &zt_encoding_kept, ZT_CODEC_KEPT }, { &zt_encoding_pieces, ZT_CODEC_PIECES }
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_decoder *decoder;
+    uint64_t position = 7;
+    uint8_t byte;
+    size_t got = 7;
+    subject s;
+    open_subject(&s, "", 0, "raw", BY_FIELD, 0, false);
+    s.component.codec = rows[i].codec;
+    assert_int_equal(rows[i].encoding->open(&s.payload, &decoder, &err), SQLITE_OK);
+    assert_int_equal(rows[i].encoding->seek(decoder, 5, &position, &err), SQLITE_OK);
+    assert_int_equal(rows[i].encoding->next(decoder, &byte, 1, &got, &err), SQLITE_OK);
+    check( position==0 && got==0, "row %zu: %llu, %zu", i, (unsigned long long)position, got );
+    rows[i].encoding->close(decoder);
+    close_subject(&s);
+  }
+}
+
+/* An array of bytes needs no dtype; its order is that of bytes. */
+TEST(test_an_array_of_a_component_without_a_dtype){
+  zt_error err = ZT_ERROR_NONE;
+  uint8_t out[3];
+  zt_array a;
+  subject s;
+  open_subject(&s, "abc", 3, "raw", BY_FIELD, 3, false);
+  s.component.storage = NULL;
+  s.component.byte_order = ZT_TEXT("big");
+  assert_int_equal(zt_array_open_part(&s.payload, named("u8"), 0, 3, &a, &err), SQLITE_OK);
+  assert_int_equal(zt_array_read(&a, 0, 3, out, &err), SQLITE_OK);
+  assert_memory_equal(out, "abc", 3);
+  assert_int_equal(a.big, 0);
+  zt_array_close(&a);
+  close_subject(&s);
 }
 
 /* What is skipped may be all, and more: where the length is not told, decoding shows it. */

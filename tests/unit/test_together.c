@@ -7,6 +7,7 @@
 
 #include "core/pool.h"
 #include "tensor/content.h"
+#include "tensor/stream.h"
 
 #define ALL UINT64_MAX
 
@@ -215,6 +216,41 @@ TEST(test_a_file_that_ends_before_the_component){
     }
   }
   zt_pool_free(pool);
+}
+
+/* Threads decode what the budget allows, for one reader. */
+TEST(test_budgets_and_readers){
+  zt_pool *pool = zt_pool_new(3);
+  blob whole = content_of(40000, MIXED), stored = stored_as(MANY, whole);
+  uint8_t *out = malloc(whole.n);
+  for(int way=0; way<3; way++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_stream *stream;
+    size_t got;
+    subject s;
+    open_frames(&s, stored, whole.n, true);
+    s.budget.pool = pool;
+    if( way==1 ) s.budget.decode = 39999;
+    if( way==2 ) s.payload.side_by_side = 2;
+    memset(out, 0, whole.n);
+    assert_int_equal(zt_stream_open(&s.payload, &stream, &err), SQLITE_OK);
+    zt_stream_read(stream, 0, out, whole.n, &got, &err);
+    if( way==1 ){
+      assert_int_equal(err.rc, SQLITE_TOOBIG);
+      assert_string_equal(err.message, "ztensor: zstd: more than 39999 bytes would have to be decoded");
+    }else{
+      assert_succeeded(&err, "budget");
+      assert_memory_equal(out, whole.p, whole.n);
+      assert_int_equal(s.budget.decoded, whole.n);
+    }
+    zt_error_clear(&err);
+    zt_stream_close(stream);
+    close_subject(&s);
+  }
+  zt_pool_free(pool);
+  free(out);
+  free(stored.p);
+  free(whole.p);
 }
 
 static bool stops_at_once(void *context){

@@ -328,6 +328,22 @@ TEST(test_a_kept_object_without_components){
   supplied_end(&s);
 }
 
+/* What was written cannot be opened: it has more dimensions than its layout. */
+TEST(test_a_sparse_object_that_cannot_be_opened){
+  static const uint64_t shape[] = { 2, 4, 1 };
+  supplied s;
+  zt_write w;
+  uint32_t object;
+  begin_spool(&s);
+  object = put_object(&s, "w", ZT_LAYOUT_CSR, 3, shape);
+  put_component(&s, object, "values", "f32", blob_of(THREE));
+  put_component(&s, object, "indices", "u64", blob_of(COLUMNS));
+  put_component(&s, object, "indptr", "u64", blob_of(POINTERS));
+  w = write_of(&s, "ztensor-1.2");
+  refused(&w, SQLITE_ERROR, "ztensor: x.zt: object 'w': sparse_csr has two dimensions, not 3");
+  supplied_end(&s);
+}
+
 TEST(test_the_last_byte_of_packed_values_has_spare_bits){
   check_sparse_of("f4_e2m1", "ztensor-2", ZT_LAYOUT_CSR, "2103", COLUMNS, POINTERS, NULL);
   check_sparse_of("f4_e2m1", "ztensor-2", ZT_LAYOUT_CSR, "2143", COLUMNS, POINTERS,
