@@ -612,7 +612,7 @@ static int supply_begin_digest(supply_reading *r, const zt_component *c){
   const zt_payload p = supply_payload(r->file, r->object, c, r->budget);
   if( !c->digest.z ) return SQLITE_OK;
   if( r->supply->kind==ZT_SUPPLY_STORED && !supply_is_digested_as_stored(c)
-   && (c->codec==ZT_CODEC_UNKNOWN || c->fault) ) return SQLITE_OK;   /* No one can check it */
+   && c->codec==ZT_CODEC_UNKNOWN ) return SQLITE_OK;   /* No one can check it */
   if( !supply_is_digested(r, c) ) return supply_check_digest(r, &p);
   zt_digest_open(c->digest, c->digests, &r->digest, r->err);
   return r->err->rc;
