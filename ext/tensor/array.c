@@ -9,7 +9,7 @@
 
 /* Set the component in the error's place; array_leave() removes it on success. */
 static void array_enter(zt_text role, zt_error *err){
-  if( !err->rc ) err->component = role;
+  err->component = role;
 }
 
 static int array_leave(zt_error *err){

@@ -292,7 +292,7 @@ static int check_member(zt_check *c, const zt_zip_member *m, zt_error *err){
    && zt_zip_locate(c->zip, c->source, m, &all.offset, NULL, 0, &got, e)==SQLITE_OK ){
     zt_content_digest(&p, &status, e);
   }
-  if( zt_error_is_of_file(e) && e->rule ) zt_error_clear(e);
+  if( zt_error_is_of_file(e) ) zt_error_clear(e);
   if( status && strcmp(status, "mismatch")==0 ){
     zt_break(e, zt_container_member_rule(c->container), "member '%.*s' does not have the digest"
              " '%s' of the archive's directory", zt_shown(m->name), m->name.z, digest);
@@ -660,10 +660,7 @@ static bool check_next_part(zt_check *c, zt_error *finding, zt_error *err){
 }
 
 bool zt_check_next(zt_check *c, zt_error *finding, zt_error *err){
-  for(;;){
-    if( check_next_step(c, finding, err) ) return true;
-    if( err->rc ) return false;
-    while( c->stage==CHECK_OBJECT && !err->rc ) if( check_next_part(c, finding, err) ) return true;
-    if( err->rc || c->stage==CHECK_END ) return false;
-  }
+  if( check_next_step(c, finding, err) ) return true;
+  while( !err->rc && c->stage==CHECK_OBJECT ) if( check_next_part(c, finding, err) ) return true;
+  return false;
 }

@@ -174,7 +174,7 @@ int zt_unfilter_chunk(zt_unfilter *u, const zt_chunks *c, const zt_chunk *chunk,
       return zt_break(err, "CH1", "a chunk is shuffled by elements of 0 bytes");
     }
     if( f->id==ZT_FILTER_SHUFFLE && (f->width<2 || n<f->width) ) continue;
-    to = i==0 && size==c->bytes ? out
+    to = i==0 ? out   /* size is c->bytes */
        : filters_room(&u->half[next], &u->half_room[next], size>n ? size : n, err);
     next ^= 1;
     if( !to ) return err->rc;

@@ -54,7 +54,7 @@ static int content_read_growing(zt_stream *s, const zt_payload *p, uint64_t star
   uint64_t capacity = 0, limit = p->budget->result<UINT64_MAX ? p->budget->result+1 : UINT64_MAX;
   size_t got = 1;
   if( limit>most ) limit = most;
-  while( got && out->n<limit && !err->rc ){
+  while( got && out->n<limit ){   /* got becomes 0 on failure */
     if( out->n==capacity ){
       capacity = capacity ? 2*capacity : CONTENT_FIRST_ROOM;
       if( capacity>limit ) capacity = limit;

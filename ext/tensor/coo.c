@@ -331,7 +331,7 @@ static int coo_next_components(zt_tensor *t, coo *s, zt_entries *out, zt_error *
   if( !s->gathered && coo_read_cells(t, s, i, n, out->cell, err)==SQLITE_TOOBIG && s->rank>1 ){
     coo_use_one_reader(t, s, err);
   }
-  if( s->gathered && !err->rc ) coo_read_gathered_cells(t, s, i, &n, out->cell, err);
+  if( s->gathered ) coo_read_gathered_cells(t, s, i, &n, out->cell, err);
   if( err->rc ) return err->rc;
   coo_spread(s, i, n, out);
   return zt_array_read(&s->values, s->entry, out->n, &out->value, err);

@@ -180,7 +180,7 @@ static int deflate_decode(deflate_decoder *d, uint8_t *out, size_t n, size_t *go
       if( deflate_check_end(d, behind, err)==SQLITE_OK ) d->sound = d->position;
       return err->rc;
     }
-  }while( d->in.n>0 || d->read<d->payload.component->length );
+  }while( d->read<d->payload.component->length );   /* All that was read is decoded */
   return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
 }
 

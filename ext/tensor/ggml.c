@@ -12,7 +12,7 @@ static zt_ggml_decoder *const *const ggml_decoders[] = { ZT_GGML_BLOCK_TYPES(GGM
 
 zt_ggml_decoder *zt_ggml_decoder_of(const zt_ggml_type *type){
   const size_t n = sizeof(ggml_decoders)/sizeof(*ggml_decoders);
-  return type->id<n && ggml_decoders[type->id] ? *ggml_decoders[type->id] : NULL;
+  return type->id<n ? *ggml_decoders[type->id] : NULL;   /* Types with decoders come first */
 }
 
 void zt_ggml_settle(float *out, size_t n){

@@ -21,11 +21,12 @@ static double histogram_real(zt_scalar s){
   return s.class==ZT_FLOAT ? s.real : s.class==ZT_INT ? (double)s.i : (double)s.u;
 }
 
-/* Compute the edges from both ends, because their distance may overflow f64. */
+/* Compute the edges from both ends, because their distance may overflow f64. Rounding lets them
+** neither fall nor exceed the last one. */
 static void histogram_set_edges(zt_histogram *h, double low, double high){
   for(uint32_t i=0; i<=h->bins; i++){
     double part = (double)i/(double)h->bins;
-    double edge = i==0 ? low : i==h->bins ? high : low*(1-part)+high*part;
+    double edge = i==0 ? low : i==h->bins ? high : fmin(low*(1-part)+high*part, high);
     h->edges[i] = i && edge<h->edges[i-1] ? h->edges[i-1] : edge;
   }
 }

@@ -82,7 +82,6 @@ static int seekable_fail(const char *rule, const char *what, zt_error *err){
 
 static void seekable_close(zt_decoder *decoder){
   seekable_decoder *d = decoder;
-  if( !d ) return;
   zt_prefetch_clear(&d->prefetch);
   seekable_free_jobs(d->spare);
   ZSTD_freeDCtx(d->ctx);

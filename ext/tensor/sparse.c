@@ -14,12 +14,13 @@ typedef struct sparse_scatter {
   uint8_t *seen;           /* A bit for each cell with a value; NULL while cells ascend */
 } sparse_scatter;
 
-/* True if the cells ascend strictly. *last is the previous cell, or UINT64_MAX at first. */
+/* True if the cells, at least one, ascend strictly. *last is the previous cell, or UINT64_MAX at
+** first. */
 static bool sparse_ascend(const zt_entries *e, uint64_t *last){
   uint64_t before = *last;
-  bool ok = e->n==0 || before==UINT64_MAX || e->cell[0]>before;
+  bool ok = before==UINT64_MAX || e->cell[0]>before;
   for(size_t i=1; i<e->n; i++) ok &= e->cell[i]>e->cell[i-1];
-  if( e->n ) *last = e->cell[e->n-1];
+  *last = e->cell[e->n-1];
   return ok;
 }
 

@@ -164,11 +164,11 @@ static int stream_read_whole(zt_stream *s, uint8_t *buffer, size_t n, zt_error *
   return SQLITE_OK;
 }
 
-/* Its own bytes are read: what lies behind them must be sound, and no byte may follow. */
+/* Its own bytes, whose number is known, are read: what lies behind them must be sound, and no byte may follow. */
 static int stream_finish(zt_stream *s, zt_error *err){
   uint8_t one;
   size_t got;
-  if( s->encoding->sound && s->known && s->encoding->sound(s->decoder, s->total) ){
+  if( s->encoding->sound && s->encoding->sound(s->decoder, s->total) ){
     if( stream_charge(s, s->total-s->position, err) ) return err->rc;
     s->position = s->total;
     s->ended = true;
@@ -237,7 +237,7 @@ static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, s
   }
   if( n>remaining ) n = (size_t)remaining;
   if( s->kept ){
-    if( n && buffer ) memcpy(buffer, s->kept+offset, n);
+    if( n ) memcpy(buffer, s->kept+offset, n);
     *got = n;
     return SQLITE_OK;
   }
@@ -319,11 +319,13 @@ bool zt_stream_is_known(const zt_stream *s){
 }
 
 int zt_stream_length(zt_stream *s, uint64_t *out, zt_error *err){
+  const uint64_t around = s->component.skip+s->component.behind;
   size_t got;
   if( !s->known ) zt_stream_read(s, UINT64_MAX, NULL, 0, &got, err);
-  if( !err->rc && s->total<s->component.skip+s->component.behind ){
-    stream_fail_short(s, s->total, err);
+  if( !err->rc && s->total<around ){
+    zt_break(err, "E3", "%s: decodes to %llu bytes, and %llu lie around its own",
+             s->encoding->name, s->total, around);
   }
-  *out = s->total-s->component.skip-s->component.behind;
+  *out = s->total-around;
   return err->rc;
 }

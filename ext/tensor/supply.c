@@ -63,17 +63,15 @@ typedef struct supply_adding {
   zt_error *err;
 } supply_adding;
 
-/* Add a component: its role, element, length and, if it is stored already, its codec. */
+/* Add a component that is encoded anew: its role, element and length. */
 static int supply_add_component(const supply_adding *a, zt_draft_component c, zt_supply supply){
   const zt_supply_request *r = a->request;
   supply.source = r->source;
   supply.object = r->object;
   supply.bare = r->bare;
-  if( supply.kind!=ZT_SUPPLY_STORED ){
-    c.codec = r->codec;
-    c.level = r->level;
-    c.digest = r->digest;
-  }
+  c.codec = r->codec;
+  c.level = r->level;
+  c.digest = r->digest;
   if( zt_supplies_add(a->supplies, &supply, &c.supply, a->err) ) return a->err->rc;
   return zt_draft_add_component(a->draft, a->number, &c, a->err);
 }
@@ -149,7 +147,6 @@ static int supply_add_contents(const supply_adding *a, const zt_object *object){
     zt_draft_component c = { .level = 0 };
     zt_container_component(r->file.container, object->index, k, ZT_COMPONENT_ALL, &component);
     c.role = a->err->component = component.role;
-    c.codec = component.codec;
     supply.as = component.element;
     if( zt_array_dtype(&payload, &c.element, a->err)
      || zt_array_measure(&payload, &c.decoded_length, a->err)
@@ -159,11 +156,10 @@ static int supply_add_contents(const supply_adding *a, const zt_object *object){
   return SQLITE_OK;
 }
 
-/* Add an object to the draft. */
+/* Add an object of a known layout to the draft. */
 static int supply_add_named(supply_adding *a, const zt_object *object, zt_layout_id layout){
   const zt_draft_object added = {
-    .name = a->request->name, .layout = layout,
-    .format = layout==ZT_LAYOUT_UNKNOWN ? object->format : ZT_TEXT(""),
+    .name = a->request->name, .layout = layout, .format = ZT_TEXT(""),
     .blocks = layout==ZT_LAYOUT_GGML ? object->blocks : NULL,
     .rank = object->rank, .shape = object->shape
   };
@@ -557,14 +553,13 @@ static int supply_read_tensor(supply_reading *r){
 /* Give a component's bytes: as they are, or for a type of several bytes in little-endian order. */
 static int supply_read_content(supply_reading *r, const zt_payload *p){
   const zt_dtype *dtype = zt_dtype_get(ZT_DTYPE_u8);
-  const zt_component *c = p->component;
   zt_array array = { 0 };
   uint64_t length = 0;
   size_t n = ZT_STREAM_PIECE;
   uint8_t *window = NULL;
   if( zt_array_measure(p, &length, r->err)
    || zt_array_open_part(p, dtype, 0, length, &array, r->err) ) goto end;
-  if( !r->supply->as || r->supply->as->unit==1 || c->storage==NULL ) array.big = 0;
+  if( r->supply->as->unit==1 ) array.big = 0;
   if( length<n ) n = (size_t)length+1;
   window = zt_window_new(n);
   if( !window ) zt_fail_nomem(r->err);
@@ -617,7 +612,7 @@ static int supply_begin_digest(supply_reading *r, const zt_component *c){
   const zt_payload p = supply_payload(r->file, r->object, c, r->budget);
   if( !c->digest.z ) return SQLITE_OK;
   if( r->supply->kind==ZT_SUPPLY_STORED && !supply_is_digested_as_stored(c)
-   && (c->codec==ZT_CODEC_UNKNOWN || c->fault) ) return SQLITE_OK;   /* No one can check it */
+   && c->codec==ZT_CODEC_UNKNOWN ) return SQLITE_OK;   /* No one can check it */
   if( !supply_is_digested(r, c) ) return supply_check_digest(r, &p);
   zt_digest_open(c->digest, c->digests, &r->digest, r->err);
   return r->err->rc;

@@ -33,19 +33,18 @@ static int zstd_window_log(unsigned readers){
   return log;
 }
 
-/* The window of the frame whose first n bytes are at p is too large. The frame is broken if no
-** decoder allows such a window, or if the window is a content longer than the manifest states.
-** Otherwise only this program's limit is lower. */
+/* The window of the frame at p, of which n bytes with all of its header are there, is too large.
+** The frame is broken if no decoder allows such a window, or if the window is a content longer than
+** the manifest states. Otherwise only this program's limit is lower. */
 static int zstd_fail_window(const zt_payload *reader, const uint8_t *p, size_t n, zt_error *err){
-  bool there = n>5 && zt_zstd_is_magic(p), single = there && (p[4] & ZT_ZSTD_SINGLE_SEGMENT);
-  uint64_t content = single ? ZSTD_getFrameContentSize(p, n) : 0, reported;
+  const bool single = (p[4] & ZT_ZSTD_SINGLE_SEGMENT)!=0;
   unsigned long long most = 1ull << zstd_window_log(reader->side_by_side);
-  if( there && !single && 10+(p[5]>>3)>ZSTD_WINDOW_LOG_ANY ){
+  uint64_t reported;
+  if( !single && 10+(p[5]>>3)>ZSTD_WINDOW_LOG_ANY ){
     return zt_break(err, "E2", "zstd: Frame requires too much memory for decoding");
   }
-  if( content && content<ZSTD_CONTENTSIZE_ERROR
-   && zt_payload_length(reader->object, reader->component, &reported)==ZT_LENGTH_KNOWN
-   && content>reported ){
+  if( single && zt_payload_length(reader->object, reader->component, &reported)==ZT_LENGTH_KNOWN
+   && ZSTD_getFrameContentSize(p, n)>reported ){
     return zt_payload_fail_long(reported, zt_encoding_zstd.name, err);
   }
   if( reader->side_by_side<2 ){
@@ -73,7 +72,7 @@ static bool zstd_has_large_block(const uint8_t *p, size_t n, zt_zstd_head h){
 /* Check the headers of frames and blocks, so that decoding in one call, which needs no window,
 ** fails like decoding in pieces, with the same messages. Decoding itself finds all other faults. */
 static int zstd_check_frames(const zt_payload *reader, const uint8_t *p, size_t n, zt_error *err){
-  while( n>=4 && !err->rc ){
+  while( n>=4 ){
     size_t frame = ZSTD_findFrameCompressedSize(p, n);
     if( !zt_zstd_is_magic(p) ) return zstd_fail_magic(err);
     if( ZSTD_getErrorCode(frame)==ZSTD_error_frameParameter_windowTooLarge ){
@@ -128,6 +127,7 @@ typedef struct zstd_decoder {
   uint8_t *window;         /* Stored bytes are read into this; NULL for an image */
   uint64_t read;           /* Stored bytes read so far */
   uint64_t work;           /* Bytes read and decoded since the last check for an interrupt */
+  uint64_t begin;          /* Offset of the current frame in the stored bytes */
   bool between;            /* Not within a frame */
 } zstd_decoder;
 
@@ -169,19 +169,30 @@ static int zstd_refill(zstd_decoder *d, zt_error *err){
   return SQLITE_OK;
 }
 
+/* The same of the current frame, whose header may have come in two pieces. */
+static int zstd_fail_current(const zstd_decoder *d, zt_error *err){
+  const zt_component *c = d->payload.component;
+  const uint64_t rest = c->length-d->begin;
+  const size_t n = rest<ZT_ZSTD_HEAD_MAX ? (size_t)rest : ZT_ZSTD_HEAD_MAX;
+  uint8_t head[ZT_ZSTD_HEAD_MAX];
+  if( zt_source_read(d->payload.source, c->offset+d->begin, head, n, err) ) return err->rc;
+  return zstd_fail_window(&d->payload, head, n, err);
+}
+
 /* Decode a piece into out, at most n bytes; *got may be 0. */
 static int zstd_step(zstd_decoder *d, uint8_t *out, size_t n, size_t *got, zt_error *err){
   ZSTD_outBuffer buffer = { out, n, 0 };
   size_t rc, before;
   if( zstd_refill(d, err) ) return err->rc;
   before = d->in.pos;
+  if( d->between ) d->begin = d->read-(d->in.size-before);
   if( d->between && d->in.size-d->in.pos>=4
    && !zt_zstd_is_magic((const uint8_t*)d->in.src+d->in.pos) ){
     return zstd_fail_magic(err);
   }
   rc = ZSTD_decompressStream(d->ctx, &buffer, &d->in);
   if( ZSTD_getErrorCode(rc)==ZSTD_error_frameParameter_windowTooLarge ){
-    return zstd_fail_window(&d->payload, (const uint8_t*)d->in.src+before, d->in.size-before, err);
+    return zstd_fail_current(d, err);
   }
   if( ZSTD_isError(rc) ) return zstd_fail(rc, err);
   if( buffer.pos>0 || d->in.pos>before ) d->between = rc==0;

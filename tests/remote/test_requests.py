@@ -110,6 +110,17 @@ def test_an_empty_file_and_one_of_a_byte(web, remote, count):
     assert rows(db, "SELECT size, error_kind FROM zt_files(?)", web.url("/x.safetensors")) == [(count, "unknown")]
 
 
+def test_frames_are_not_asked_for_one_by_one(web, remote):
+    """Several threads decode the frames of a local file, each of which reads its own."""
+    content = bytes(i * i % 251 for i in range(3 << 20))
+    frames = writer.zstd_frames(content, 100_000)
+    web.face.put("/m.zt", writer.one(writer.dense(frames, [len(content)], encoding="zstd", uncompressed_length=len(content))))
+    db = remote(web)
+    value(db, "SELECT zt_threads(4)")
+    assert value(db, "SELECT zt_dense(?, 'w')", web.url("/m.zt")) == content
+    assert len(web.log) < 10, [r.range for r in web.log]
+
+
 def test_values_are_ranges(web, remote):
     size = 20 << 20
     data = safetensors(count=size)

@@ -584,5 +584,6 @@ def test_over_rows_what_is_not_known_is_null_and_what_is_none_an_error(db, save)
     good = "'xxh3-128:" + "0f" * 16 + "'"
     assert value(db, f"SELECT zt_fingerprint(value, CASE WHEN value = 2 THEN NULL ELSE {good} END) FROM json_each('[1, 2, 3]')") is None
     assert message(db, f"SELECT zt_fingerprint('w', {good}) FROM json_each('[1, 2]')") == "ztensor: zt_fingerprint: two tensors have the name 'w'"
-    for text in ("", "xxh3-128:", "xxh3-128:" + "0F" * 16, "xxh3-128:" + "0f" * 17, "sha256:" + "0f" * 16, "xxh3-128:" + "0g" * 16):
+    for text in ("", "xxh3-128:", "xxh3-128:" + "0F" * 16, "xxh3-128:" + "0f" * 17, "sha256:" + "0f" * 16, "xxh3-128:" + "0g" * 16,
+                 "sha2-128:" + "0f" * 16, "xxh3-128:" + "g0" * 16, "xxh3-128:" + "0/" * 16):
         assert message(db, "SELECT zt_fingerprint('w', ?)", text) == f"ztensor: zt_fingerprint: '{text}' is no tensor's fingerprint"

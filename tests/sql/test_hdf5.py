@@ -10,13 +10,13 @@ import zlib
 import numpy
 import pytest
 
-from support import ROOT, message, rows, value
+from support import ROOT, failure, message, rows, value
 
 sys.path.insert(0, str(ROOT / "tests" / "formats" / "hdf5"))
 import write_hdf5 as hdf5  # noqa: E402  (it is there only now)
 
 SHAPES = [((40,), (7,)), ((12, 10), (5, 4)), ((12, 10), (1, 4)), ((12, 10), (12, 3)), ((9, 4, 6), (2, 4, 3)), ((9, 4, 6), (1, 3, 6)),
-          ((3, 5, 4, 3), (2, 2, 2, 2)), ((6, 1, 5), (4, 1, 5))]
+          ((3, 5, 4, 3), (2, 2, 2, 2)), ((6, 1, 5), (4, 1, 5)), ((6, 3), (4, 5))]
 
 
 def pieces(array, chunk):
@@ -99,6 +99,30 @@ def test_absent_chunks_have_the_fill_value(db, fill):
         assert value(db, "SELECT zt_blob(?, 'w', 'data', 1, 470)", data) == want.tobytes()[1:471]
     nothing = file_of(array, (5, 4), absent=range(9), fill=fill)
     assert value(db, "SELECT zt_dense(?, 'w')", nothing) == numpy.full((12, 10), fill or 0, "f4").tobytes()
+
+
+@pytest.mark.parametrize("fill", [None, 2.5])
+def test_much_that_is_not_stored(db, fill):
+    """More than is filled at once, and more than the file is worth."""
+    nothing = file_of(numpy.zeros(3_000_001, "f4"), (10_000,), absent=range(301), fill=fill)
+    assert value(db, "SELECT zt_dense(?, 'w')", nothing) == numpy.full(3_000_001, fill or 0, "f4").tobytes()
+    too_much = file_of(numpy.zeros(30_000_000, "f4"), (1_000_000,), absent=range(1, 30), fill=fill)
+    assert "bytes of it are not stored, but the fill value" in str(failure(db, "SELECT zt_hash(?, 'w', 'data', 'xxh3')", too_much))
+
+
+def test_a_chunk_that_is_not_compressed_by_its_filter(db):
+    """Its stored bytes might become more than any chunk may have."""
+    array = sample((300_000,))
+    assert value(db, "SELECT zt_dense(?, 'w')", file_of(array, array.shape)) == array.tobytes()
+
+
+@pytest.mark.parametrize("deflated, more", [(False, 1), (False, 2_000_000), (True, 2_000_000)])
+def test_a_chunk_of_too_many_stored_bytes(db, deflated, more):
+    f = hdf5.File()
+    raw = (zlib.compress(hdf5.DATA) if deflated else hdf5.DATA) + bytes(more)
+    layout = hdf5.chunked(f.put(hdf5.tree(((0,), len(raw), 0, f.put(raw)))), 4, 4)
+    data = f.end(hdf5.link("w", f.dataset(layout, *[hdf5.filters(1)] * deflated, shape=(4,))))
+    assert message(db, "SELECT zt_dense(?, 'w')", data).endswith(f"a chunk of 16 bytes is stored as {len(raw)}")
 
 
 @pytest.mark.parametrize("number, name, reason", [

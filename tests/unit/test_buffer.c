@@ -94,6 +94,13 @@ TEST_WITH(test_nothing_and_too_much, set_up, nothing_is_left){
   assert_true(b.p==NULL && b.n==0);
   assert_string_equal(err.message, "ztensor: 101 bytes are more than the limit of 100 on a result");
   zt_error_clear(&err);
+  err = ZT_ERROR_NONE;
+  budget.result = UINT64_MAX;   /* More than 2^64 with what stands before the bytes */
+  assert_int_equal(zt_buffer_new(&budget, UINT64_MAX, &b, &err), SQLITE_NOMEM);
+  assert_true(b.p==NULL && b.n==0);
+  err = ZT_ERROR_NONE;
+  assert_int_equal(zt_buffer_reserve(&b, UINT64_MAX, &err), SQLITE_NOMEM);
+  assert_true(b.p==NULL && b.n==0);
 }
 
 TEST_WITH(test_growing_keeps_the_bytes, set_up, nothing_is_left){

@@ -7,6 +7,7 @@
 #include "expectations.h"
 #include "seekable.h"
 #include "zt2.h"
+#include "core/pool.h"
 #include "tensor/sparse.h"
 
 #define WINDOW ZT_STREAM_PIECE   /* Bytes that a check looks at together */
@@ -457,6 +458,88 @@ TEST(test_interrupts){
   zt_check_close(check);
   zt_check_close(NULL);
   close_opened(&o);
+}
+
+/* A check of metadata alone asks once for many steps. */
+TEST(test_interrupts_of_quick_checks){
+  enum { MANY = 900 };
+  spot *spots = malloc(MANY*sizeof(*spots));
+  char names[MANY][8];
+  zt_error err = ZT_ERROR_NONE, found = ZT_ERROR_NONE;
+  int asked = 0;
+  zt_check *check = NULL;
+  opened o;
+  for(unsigned i=0; i<MANY; i++){
+    snprintf(names[i], sizeof(names[i]), "n%03u", i);
+    spots[i] = (spot){ names[i], 64, 1 };
+  }
+  open_bytes(&o, area_file("1.1.0", spots, MANY, 65), "many");
+  for(int stop=0; stop<3; stop++){
+    caller c = { .stop_at = stop };
+    zt_budget budget = { .result = 1000000000, .decode = UINT64_MAX, .interrupt = { caller_stops, &c } };
+    assert_int_equal(zt_check_open(o.source, o.container, false, &budget, NULL, &check, &err), SQLITE_OK);
+    while( zt_check_next(check, &found, &err) ) zt_error_clear(&found);
+    zt_check_close(check);
+    if( stop==0 ) asked = c.asked;
+    check( err.rc==(stop && stop<=asked ? SQLITE_INTERRUPT : SQLITE_OK), "stop %d: %d", stop, err.rc );
+    zt_error_clear(&err);
+    err = ZT_ERROR_NONE;
+  }
+  check( asked>0, "never asked" );
+  close_opened(&o);
+  free(spots);
+}
+
+/* More findings of an object than are found ahead, with another thread and without. */
+TEST(test_many_findings_of_one_object){
+  zt_pool *pool = zt_pool_new(1);
+  char notation[4000];
+  size_t n = 0, mark;
+  opened o;
+  n += (size_t)snprintf(notation, sizeof(notation), "{'objects': {'x': {'parts': {");
+  for(int i=0; i<40; i++) n += (size_t)snprintf(notation+n, sizeof(notation)-n, "'p%02d': {'blob': [4096, 1], 'type': 'odd', 'dtype': 'u8'}, ", i);
+  snprintf(notation+n, sizeof(notation)-n, "}, 'shape': [1], 'layout': 'odd'}}}");
+  open_bytes(&o, zt2_file(zt2_manifest(notation, &mark), 8192, 0), "many");
+  for(int threads=0; threads<2; threads++){
+    zt_budget budget = { .result = 1000000000, .decode = UINT64_MAX, .pool = threads ? pool : NULL };
+    zt_error err = ZT_ERROR_NONE, found = ZT_ERROR_NONE;
+    zt_check *check;
+    int types = 0, others = 0;
+    assert_int_equal(zt_check_open(o.source, o.container, true, &budget, NULL, &check, &err), SQLITE_OK);
+    while( zt_check_next(check, &found, &err) ){
+      char role[8];
+      snprintf(role, sizeof(role), "p%02d", types);
+      if( strcmp(found.rule, "L5")==0 ){
+        assert_text(found.component, role, "in their order");
+        types++;
+      }else others++;
+      zt_error_clear(&found);
+      found = ZT_ERROR_NONE;
+    }
+    assert_succeeded(&err, "many");
+    check( types==40 && others>=1, "%d threads: %d and %d", threads, types, others );
+    zt_check_close(check);
+  }
+  close_opened(&o);
+  zt_pool_free(pool);
+}
+
+/* zTensor 2: writers choose the alignment, and up to 64 KiB are no gap. */
+TEST(test_gaps_of_any_alignment){
+  static const struct { const char *row; size_t first, second, manifest; const char *expected; } rows[] = {
+    { "64 KiB between", 4096, 4096+4096+61440, 4096*20, "" }, { "more", 4096, 4096+4096+65536+4096, 4096*22, "W4" },
+    { "as far as they are aligned", 131072, 262144, 262144+4096, "" }, { "no multiple of the alignment", 131072, 262144, 262144+81920, "W4" },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    char notation[400];
+    size_t mark;
+    opened o;
+    snprintf(notation, sizeof(notation), "{'objects': {'x': {'parts': {'data': {'blob': [%zu, 4096], 'dtype': 'u8'}}, 'shape': [4096], 'layout': 'dense'},"
+             " 'y': {'parts': {'data': {'blob': [%zu, 1], 'dtype': 'u8'}}, 'shape': [1], 'layout': 'dense'}}}", rows[i].first, rows[i].second);
+    open_bytes(&o, zt2_file(zt2_manifest(notation, &mark), rows[i].manifest, 0), rows[i].row);
+    assert_findings(&o, rows[i].expected, rows[i].expected, rows[i].row);
+    close_opened(&o);
+  }
 }
 
 /* A check that is closed before its end leaves nothing behind. */

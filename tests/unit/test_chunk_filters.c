@@ -135,6 +135,46 @@ TEST(test_chunks_that_are_broken){
   }
 }
 
+/* Append n bits of a code, whose first bit is its highest. */
+static void put_code(blob *b, size_t *bits, unsigned code, unsigned n){
+  for(unsigned i=n; i-->0; ++*bits){
+    if( *bits%8==0 ) put_byte(b, 0);
+    b->p[b->n-1] |= (uint8_t)((code>>i & 1) << *bits%8);
+  }
+}
+
+/* The same in one block of fixed codes: behind the chunk's bytes stands a distance that there is not. */
+TEST(test_a_code_that_is_none_behind_a_chunk){
+  const filtered f = { 30, 0, { ZLIB }, 0 };
+  blob codes = { 0 }, stored = { 0 };
+  uint8_t out[MOST];
+  size_t bits = 0;
+  put_code(&codes, &bits, 6, 3);                                     /* The last block, of the second type */
+  for(int i=0; i<30; i++) put_code(&codes, &bits, 0x35, 8);          /* 5 */
+  put_code(&codes, &bits, 1, 7);                                     /* 3 bytes */
+  put_code(&codes, &bits, 30, 5);                                    /* from no distance */
+  put_hex(&stored, "789c");
+  put(&stored, codes.p, codes.n);
+  put_repeated(&stored, 0, 20);
+  free(codes.p);
+  assert_int_equal(unfilter(&f, stored, out), SQLITE_ERROR);
+  assert_string_equal(err.rule, "E2");
+  assert_failed(&err, "deflate: an invalid", "behind");
+}
+
+/* What follows the chunk's own bytes is decoded, too. */
+TEST(test_a_chunk_that_breaks_off_behind_its_bytes){
+  const filtered f = { 30, 0, { ZLIB }, 0 };
+  blob stored = { 0 };
+  uint8_t out[MOST];
+  put_hex(&stored, "789c 00 1e00 e1ff");
+  put_repeated(&stored, 5, 30);
+  put_hex(&stored, "07 00000000");
+  assert_int_equal(unfilter(&f, stored, out), SQLITE_ERROR);
+  assert_string_equal(err.rule, "E2");
+  assert_failed(&err, "deflate: an invalid block", "behind");
+}
+
 int main(void){
   return run_all("chunk filters", NULL, NULL);
 }

@@ -325,6 +325,126 @@ TEST(test_each_part_of_a_broken_stream_is_broken){
   free(content.p);
 }
 
+/* Read one byte of a part, and close its stream. */
+static int read_one(zt_stream *stream, uint64_t offset, zt_error *err){
+  uint8_t byte;
+  size_t got;
+  const int rc = zt_stream_read(stream, offset, &byte, 1, &got, err);
+  zt_stream_close(stream);
+  return rc;
+}
+
+/* Of two decoders that were left, a part goes on from the one that is nearer, and not from one of another content. */
+TEST(test_a_part_goes_on_from_the_nearest_place){
+  enum { MIB = 1<<20 };
+  const size_t times = ((size_t)64<<20)/258, total = 1+258*times;
+  blob stored = deflated_zeros(times);
+  zt_error err = ZT_ERROR_NONE;
+  zt_component component[2];
+  zt_budget budget[2];
+  zt_stream *open[2];
+  int asked = 0;
+  subject s;
+  place_subject(&s, 5, span_of(stored), 7, "deflate", true);
+  s.budget.interrupt = (zt_interrupt){ count_question, &asked };
+  for(int k=0; k<2; k++) open[k] = open_part(&s, total, (k ? 20u : 40u)*MIB, 10, &component[k], &budget[k]);
+  for(int k=0; k<2; k++){
+    uint8_t byte;
+    size_t got;
+    zt_stream_read(open[k], 0, &byte, 1, &got, &err);
+  }
+  for(int k=0; k<2; k++) zt_stream_close(open[k]);
+  assert_succeeded(&err, "two places");
+  asked = 0;
+  for(unsigned k=0; k<2; k++) read_one(open_part(&s, total, (k ? 23u : 43u)*MIB, 10, component, budget), 0, &err);
+  assert_succeeded(&err, "on from there");
+  check( asked<=2, "asked %d times", asked );
+  s.component.length--;
+  read_one(open_part(&s, total, 1, 10, component, budget), 0, &err);
+  assert_succeeded(&err, "another length");
+  s.component.codec = ZT_CODEC_ZLIB;
+  read_one(open_part(&s, total, 1, 10, component, budget), 0, &err);
+  assert_failed(&err, "deflate: ", "another encoding");
+  close_subject(&s);
+  free(stored.p);
+}
+
+/* What is known to be sound is charged nonetheless; a read of more than the part has is one of all of it. */
+TEST(test_the_end_of_a_part){
+  enum { TOTAL = 90000 };
+  blob content = content_of(TOTAL), stored = deflated(span_of(content));
+  uint8_t *buffer = malloc(TOTAL);
+  subject s;
+  place_subject(&s, 5, span_of(stored), 7, "deflate", true);
+  for(int limited=0; limited<2; limited++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_component component;
+    zt_budget budget;
+    zt_stream *stream = open_part(&s, TOTAL, 0, 50000, &component, &budget);
+    size_t got;
+    if( limited ) budget.decode = 60000;
+    zt_stream_read(stream, 0, buffer, TOTAL, &got, &err);
+    if( limited ) check( err.rc==SQLITE_TOOBIG && got==0, "%d", err.rc );
+    else{
+      assert_succeeded(&err, "more than it has");
+      assert_int_equal(got, 40000);
+      assert_memory_equal(buffer, content.p, got);
+    }
+    zt_error_clear(&err);
+    zt_stream_close(stream);
+  }
+  close_subject(&s);
+  free(buffer);
+  free(stored.p);
+  free(content.p);
+}
+
+/* More than is decoded between two questions: read at once, and read again from its beginning, for which all of it is kept. */
+TEST(test_interrupts_of_long_reads){
+  const size_t times = ((size_t)24<<20)/258, total = 1+258*times;
+  blob stored = deflated_zeros(times);
+  uint8_t *buffer = malloc(total);
+  int most = 0;
+  for(int stop=0; stop<=most; stop++){
+    zt_error err = ZT_ERROR_NONE;
+    caller c = { .stop_at = stop };
+    size_t got;
+    zt_stream *stream;
+    subject s;
+    open_member(&s, stored, total, 0, 0, false, &stream, &err);
+    s.budget.interrupt = (zt_interrupt){ caller_stops, &c };
+    if( zt_stream_read(stream, 1, buffer, total-9, &got, &err)==SQLITE_OK ) zt_stream_read(stream, 0, buffer, total, &got, &err);
+    check( err.rc==(stop ? SQLITE_INTERRUPT : SQLITE_OK), "stop %d: %d", stop, err.rc );
+    if( stop ) assert_int_equal(c.asked, stop);
+    else most = c.asked;
+    zt_error_clear(&err);
+    zt_stream_close(stream);
+    close_subject(&s);
+  }
+  check( most>=6, "asked %d times", most );
+  free(buffer);
+  free(stored.p);
+}
+
+/* More stored bytes without content than are read at once: empty blocks. */
+TEST(test_many_blocks_without_content){
+  blob b = { 0 };
+  uint8_t buffer[10];
+  zt_error err = ZT_ERROR_NONE;
+  zt_stream *stream;
+  size_t got;
+  subject s;
+  for(int i=0; i<60000; i++) put_hex(&b, "00 0000ffff");
+  put_hex(&b, "01 0300fcff 616263");
+  open_member(&s, b, 3, 0, 0, true, &stream, &err);
+  assert_int_equal(zt_stream_read(stream, 0, buffer, sizeof(buffer), &got, &err), SQLITE_OK);
+  assert_int_equal(got, 3);
+  assert_memory_equal(buffer, "abc", 3);
+  zt_stream_close(stream);
+  close_subject(&s);
+  free(b.p);
+}
+
 int main(void){
   return run_all("deflate", make_file, remove_file);
 }

@@ -41,6 +41,7 @@ TEST(test_division_rounds_once_to_even){
     { 0, (UINT64_C(1)<<53)+1, 1, 0x1p53 }, { 0, (UINT64_C(1)<<53)+3, 1, 0x1p53+4 }, { 0, (UINT64_C(1)<<54)+2, 1, 0x1p54 },
     { 0, (UINT64_C(1)<<54)+3, 1, 0x1p54+4 }, { 0, (UINT64_C(1)<<55)+9, 2, 0x1p54+4 }, { 1, 0, 3, 0x1p64/3 },
     { UINT64_C(1)<<63, 0, UINT64_C(1)<<63, 0x1p64 }, { 1, 1, 1, 0x1p64 }, { 1, 2048, 1, 0x1p64 }, { 1, 2049, 1, 0x1p64+4096 },
+    { UINT64_C(1)<<21, UINT64_C(1)<<32, 1, 0x1p85 }, { UINT64_C(1)<<21, UINT64_C(3)<<32, 1, 0x1p85+0x1p34 },   /* A tie above whole limbs */
   };
   for(size_t i=0; i<COUNT(rows); i++){
     const zt_natural a = zt_natural_of(rows[i].high, rows[i].low);
@@ -51,6 +52,17 @@ TEST(test_division_rounds_once_to_even){
     const zt_natural a = power(k);
     check( zt_natural_divided(&a, 1)==ldexp(1, (int)k), "2^%u", k );
   }
+}
+
+/* Nothing changes by nothing. */
+TEST(test_no_integers){
+  zt_integers all = zt_integers_none(true), before;
+  const zt_integers none = zt_integers_none(true);
+  zt_integers_take_zeros(&all, 3);
+  before = all;
+  zt_integers_take_zeros(&all, 0);
+  zt_integers_merge(&all, &none);
+  assert_memory_equal(&all, &before, sizeof(all));
 }
 
 /* --- Sums of doubles --- */

@@ -80,6 +80,39 @@ TEST(test_an_element_costs_few_looks_however_many_bins){
   check_between(-DBL_TRUE_MIN, 3*DBL_TRUE_MIN, "the least numbers");
 }
 
+/* Edges never fall, however they are rounded. */
+TEST(test_edges_ascend){
+  uint64_t seed = 6;
+  for(int i=0; i<3000; i++){
+    const double low = ldexp((double)(int64_t)random64(&seed), (int)random_below(&seed, 40)-60);
+    double high = low;
+    for(size_t k=1+random_below(&seed, 40); k-->0; ) high = nextafter(high, HUGE_VAL);
+    const zt_histogram h = histogram_of(low, high, 2+(uint32_t)random_below(&seed, 300));
+    assert_true(h.edges[0]==low && h.edges[h.bins]==high);
+    for(uint32_t k=1; k<=h.bins; k++) check( h.edges[k]>=h.edges[k-1], "%.17g to %.17g, %u bins: %u", low, high, h.bins, k );
+  }
+}
+
+/* An integer's bin is the last one that begins at or below it, by integers alone. */
+TEST(test_bins_of_integers){
+  static const uint32_t bins[] = { 2, 3, 7, 1000, 65536 };
+  static const uint64_t ranges[] = { 5, 1000, UINT32_MAX, (UINT64_C(1)<<53)+1, (UINT64_C(1)<<62)+12345, UINT64_MAX-1, UINT64_MAX };
+  uint64_t seed = 7;
+  for(size_t r=0; r<COUNT(ranges); r++){
+    for(size_t b=0; b<COUNT(bins); b++){
+      const zt_histogram h = { .bins = bins[b], .range = ranges[r], .whole = true };
+      for(int k=0; k<500; k++){
+        const uint32_t i = (uint32_t)random_below(&seed, bins[b]);
+        const uint64_t edge = histogram_whole_edge(&h, i), near = edge+(uint64_t)(k%3)-1;
+        const uint64_t more = k%3==0 && edge==0 ? 0 : near<=ranges[r] ? near : edge;
+        const uint32_t bin = histogram_whole_bin(&h, more);
+        check( histogram_whole_edge(&h, bin)<=more && (bin+1==bins[b] || more<histogram_whole_edge(&h, bin+1)),
+               "%llu of %llu in %u bins: %u", (unsigned long long)more, (unsigned long long)ranges[r], bins[b], bin );
+      }
+    }
+  }
+}
+
 int main(void){
   return run_all("histogram", NULL, NULL);
 }

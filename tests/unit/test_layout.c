@@ -359,6 +359,7 @@ TEST(test_dense_with_strides){
     { "no element", 2, { 0, 5 }, { 7, 7 }, 0, "", NULL },
     { "too short", 2, { 2, 3 }, { 4, 1 }, 6, NULL, "7 elements of u8 are 7 bytes, and it has 6" },
     { "beyond 64 bits", 2, { 3, 1 }, { (uint64_t)1<<63, 1 }, 6, NULL, "the strides lead beyond 2^64 elements" },
+    { "beyond 64 bits together", 2, { 3, 2 }, { (uint64_t)1<<62, (uint64_t)1<<63 }, 6, NULL, "the strides lead beyond 2^64 elements" },
   };
   for(size_t i=0; i<COUNT(rows); i++){
     recipe r = { .format = "dense", .rank = 1, .shape = { rows[i].stored } };
@@ -667,6 +668,45 @@ TEST(test_pieces_of_every_size){
 }
 
 static void make_sixes(uint64_t i, uint64_t *cell, uint64_t *value){ *cell = i%3; *value = i<3 ? 1 : 7; }
+
+static void count_pieces(void *context, zt_span bytes){
+  (void)bytes;
+  ++*(unsigned*)context;
+}
+
+/* Pieces end with the first failure. A caller's array has the size of the elements. */
+TEST(test_pieces_and_arrays_of_callers){
+  recipe r = { .format = "sparse_coo", .rank = 1, .shape = { 4<<20 } };
+  zt_error err = ZT_ERROR_NONE;
+  unsigned pieces = 0;
+  blob coords = { 0 };
+  zt_buffer none = { NULL, 0 };
+  opened o;
+  zt_tensor t;
+  put_bits(&coords, 0, 4);
+  put_bits(&coords, (4<<20)-1, 4);
+  add_part(&r, "values", "u8", NULL, blob_of("0707"));
+  add_part(&r, "coords", "u32", NULL, coords);
+  open_recipe(&o, &r, NULL, "pieces");
+  open_tensor(&o, &t, "pieces");
+  zt_assemble_pieces(&t, named("f4_e2m1"), count_pieces, &pieces, &err);
+  assert_failed(&err, "element [0] is 7, which f4_e2m1 does not have", "pieces");
+  assert_int_equal(pieces, 0);
+  assert_int_equal(zt_assemble_into(&t, named("f64"), 0, (uint64_t)1<<61, &none, &err), SQLITE_ERROR);
+  assert_failed(&err, "2305843009213693952 elements of f64 are not the 0 bytes of the caller's array", "array");
+  zt_tensor_close(&t);
+  close_opened(&o);
+  clear_recipe(&r);
+  r = (recipe){ .format = "dense", .rank = 1, .shape = { 1 } };
+  add_part(&r, "data", "f32", "complex64", blob_of("0000803f00000040"));
+  open_recipe(&o, &r, NULL, "complex");
+  open_tensor(&o, &t, "complex");
+  zt_assemble_pieces(&t, named("f32"), count_pieces, &pieces, &err);
+  assert_failed(&err, "complex64 is complex and cannot become f32", "complex");
+  zt_tensor_close(&t);
+  close_opened(&o);
+  clear_recipe(&r);
+}
 
 /* No 1.x file has a type that lacks some sums, but the fault must be found. */
 TEST(test_a_sum_that_the_type_does_not_have){

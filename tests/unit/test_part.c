@@ -138,6 +138,42 @@ TEST(test_pieces_and_threads_give_the_same_bytes){
   }
 }
 
+/* More frames than the trailer has room for at first. */
+TEST(test_many_frames_with_a_table){
+  for(size_t k=0; k<COUNT(codecs); k++){
+    blob b = { 0 };
+    encoded e;
+    made m;
+    if( codecs[k].id!=ZT_CODEC_SEEKABLE ) continue;
+    put_repeated(&b, 7, 70*codecs[k].size);
+    e = encode(&codecs[k], b, 1);
+    m = made_of((making){ .options = { .codec = codecs[k].id, .level = 1 }, .threads = 1 }, b, "many frames");
+    check_made(&m, span_of(e.bytes), b, "many frames");
+    free(m.bytes.p);
+    free_encoded(&e);
+    free(b.p);
+  }
+}
+
+/* A room for one number of threads, and then for another. */
+TEST(test_a_room_for_other_threads){
+  static const int threads[] = { 1, 1, 3, 0 };
+  zt_error err = ZT_ERROR_NONE;
+  zt_part_room *room = zt_part_room_new(&err);
+  blob b = content_of(3*MIB+5, TEXT);
+  for(size_t k=0; k<COUNT(codecs); k++){
+    encoded e = encode(&codecs[k], b, 1);
+    for(size_t t=0; t<COUNT(threads); t++){
+      made m = made_of((making){ .options = { .codec = codecs[k].id, .level = 1 }, .threads = threads[t], .room = room }, b, codecs[k].name);
+      check_made(&m, span_of(e.bytes), b, codecs[k].name);
+      free(m.bytes.p);
+    }
+    free_encoded(&e);
+  }
+  zt_part_room_free(room);
+  free(b.p);
+}
+
 TEST(test_a_level_is_the_encoding_s){
   blob b = content_of(MIB+5, TEXT);
   for(size_t k=0; k<COUNT(codecs); k++){

@@ -171,6 +171,30 @@ TEST(test_every_range_of_every_form_is_a_slice_of_the_whole){
   free(content.p);
 }
 
+/* Encoded content has the length of the shape if it is dense, and its elements lie side by side. */
+TEST(test_what_tells_a_length){
+  blob content = small_content(), stored = stored_as(RAW+1, content);
+  for(int strides=0; strides<2; strides++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_buffer out;
+    uint64_t n = 0;
+    subject s;
+    open_subject(&s, stored, "zstd", false);
+    tell_length(&s, BY_SHAPE, content.n);
+    s.object.has_strides = strides;
+    s.budget.result = UINT64_MAX;
+    assert_int_equal(zt_payload_length(&s.object, &s.component, &n), strides ? ZT_LENGTH_UNKNOWN : ZT_LENGTH_KNOWN);
+    if( !strides ) assert_int_equal(n, content.n);
+    assert_int_equal(zt_content_read(&s.payload, 0, ALL, &out, &err), SQLITE_OK);
+    assert_int_equal(out.n, content.n);
+    assert_memory_equal(out.p, content.p, content.n);
+    zt_buffer_clear(&out);
+    close_subject(&s);
+  }
+  free(stored.p);
+  free(content.p);
+}
+
 TEST(test_every_range_of_nothing_is_empty){
   for(int form=0; form<4; form++){   /* Raw; a frame; a skippable one; no byte at all */
     for(int as_file=0; as_file<2; as_file++){

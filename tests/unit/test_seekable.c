@@ -126,6 +126,57 @@ TEST(test_a_stream_is_read_in_any_order){
   free(content.p);
 }
 
+/* A place behind the end, within the last frame and not, and where there is no frame. */
+TEST(test_places_behind_the_end){
+  static const struct { uint64_t n, first, to, position; } rows[] = { { 0, 0, 5, 0 }, { 50, 41, 60, 50 }, { 50, 0, 60, 40 }, { 50, 0, 59, 40 }, { 50, 41, 49, 49 } };
+  blob content = counted(50);
+  for(size_t i=0; i<COUNT(rows); i++){
+    blob part = seekable_part(content.p, (size_t)rows[i].n, 20, 0, NULL);
+    zt_error err = ZT_ERROR_NONE;
+    zt_decoder *decoder;
+    uint64_t position = 7;
+    uint8_t byte;
+    size_t got;
+    subject s;
+    open_subject(&s, part, rows[i].n, false);
+    assert_int_equal(zt_encoding_seekable.open(&s.payload, &decoder, &err), SQLITE_OK);
+    if( rows[i].first ){
+      zt_encoding_seekable.seek(decoder, rows[i].first, &position, &err);
+      zt_encoding_seekable.next(decoder, &byte, 1, &got, &err);
+    }
+    zt_encoding_seekable.seek(decoder, rows[i].to, &position, &err);
+    assert_succeeded(&err, "seek");
+    check( position==rows[i].position, "row %zu: %llu", i, (unsigned long long)position );
+    zt_encoding_seekable.close(decoder);
+    close_subject(&s);
+    free(part.p);
+  }
+  free(content.p);
+}
+
+/* Each reader of a component has a frame's content in memory: so many that this is too much cannot be opened. */
+TEST(test_readers_side_by_side){
+  blob content = large_content(16*MIB), part = seekable_part(content.p, content.n, content.n, 0, NULL);
+  for(unsigned readers=8; readers<10; readers++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_decoder *decoder;
+    subject s;
+    open_subject(&s, part, content.n, false);
+    s.payload.side_by_side = readers;
+    zt_encoding_seekable.open(&s.payload, &decoder, &err);
+    if( readers==8 ) zt_encoding_seekable.close(decoder);
+    else{
+      assert_int_equal(err.rc, SQLITE_TOOBIG);
+      assert_string_equal(err.message, "ztensor: " SEEKABLE ": 9 readers of frames of 16777216 bytes each");
+      zt_error_clear(&err);
+    }
+    assert_succeeded(&err, "side by side");
+    close_subject(&s);
+  }
+  free(content.p);
+  free(part.p);
+}
+
 /* Larger than what is decoded in one call; frames of the most content that there may be, and of a byte less. */
 TEST(test_ranges_of_a_large_part){
   static const size_t eaches[] = { 16*MIB, 16*MIB-1, 4*MIB, 300000 };

@@ -219,6 +219,114 @@ TEST(test_distances_of_as_many_as_64_bits_hold){
   close_subject(&s[1]);
 }
 
+/* --- Interrupts and failures --- */
+
+typedef enum pass { COMPARED, ORDER, HISTOGRAM, PIECES, CONVERTED, PASSES } pass;
+
+static void take_no_piece(void *context, zt_span bytes){
+  *(uint64_t*)context += bytes.n;
+}
+
+static int go_through(subject *s, pass p, zt_error *err){
+  zt_comparison c;
+  zt_order order;
+  zt_histogram h;
+  zt_buffer out;
+  uint64_t bytes = 0;
+  switch( p ){
+    case COMPARED: return zt_compare(&s[0].tensor, &s[1].tensor, &c, err);
+    case ORDER: return zt_sparse_order(&s[0].tensor, &order, err);
+    case HISTOGRAM:
+      zt_histogram_compute(&s[0].tensor, 3, &h, err);
+      zt_histogram_clear(&h);
+      return err->rc;
+    case PIECES: return zt_assemble_pieces(&s[0].tensor, s[0].tensor.dtype, take_no_piece, &bytes, err);
+    default:
+      zt_assemble(&s[0].tensor, named("i16"), 0, s[0].opened.object.elements, &out, err);
+      zt_buffer_clear(&out);
+      return err->rc;
+  }
+}
+
+/* Every pass over many stored elements asks whether to go on, and ends there. */
+TEST(test_interrupts){
+  enum { MANY = 1200000, SHAPE = 12000000 };
+  for(int descending=0; descending<2; descending++){
+    subject s[2];
+    for(int k=0; k<2; k++){
+      blob values = { 0 }, coords = { 0 };
+      for(uint64_t i=0; i<(k ? MANY/12 : MANY); i++) put_bits(&coords, 9*(descending ? MANY-1-i : i), 4);
+      put_repeated(&values, 1, k ? MANY/12 : MANY);
+      s[k].recipe = (recipe){ .format = "sparse_coo", .rank = 1, .shape = { SHAPE } };
+      add_part(&s[k].recipe, "values", "u8", NULL, values);
+      add_part(&s[k].recipe, "coords", "u32", NULL, coords);
+      open_subject(&s[k], "many");
+    }
+    for(int p=0; p<PASSES; p++){
+      int most = 0;
+      for(int stop=0; stop<=most; stop += stop<5 ? 1 : 1+most/5){
+        caller c = { .stop_at = stop };
+        zt_error err = ZT_ERROR_NONE;
+        for(int k=0; k<2; k++){
+          s[k].opened.budget.interrupt = (zt_interrupt){ .context = NULL };
+          zt_tensor_close(&s[k].tensor);
+          open_tensor(&s[k].opened, &s[k].tensor, "anew");   /* What it has read since the last question counts */
+          s[k].opened.budget.interrupt = (zt_interrupt){ caller_stops, &c };
+        }
+        go_through(s, (pass)p, &err);
+        check( err.rc==(stop ? SQLITE_INTERRUPT : SQLITE_OK), "pass %d, stop %d of %d: %d", p, stop, most, err.rc );
+        if( stop ) assert_int_equal(c.asked, stop);
+        else most = c.asked;
+        zt_error_clear(&err);
+      }
+      check( most>0, "pass %d never asked", p );
+    }
+    for(int k=0; k<2; k++) close_subject(&s[k]);
+  }
+}
+
+/* Where all cells are stored, none is left. */
+TEST(test_sparse_tensors_without_an_empty_cell){
+  subject s, dense;
+  blob values = { 0 }, coords = { 0 };
+  memset(want, 0, sizeof(want));
+  for(unsigned i=0; i<CELLS; i++){
+    put_byte(&values, i%7);
+    put_bits(&coords, i, 4);
+    want[0][i] = i%7;
+  }
+  s.recipe = (recipe){ .format = "sparse_coo", .rank = 1, .shape = { CELLS } };
+  add_part(&s.recipe, "values", "u8", NULL, values);
+  add_part(&s.recipe, "coords", "u32", NULL, coords);
+  open_subject(&s, "all");
+  open_dense(&dense, "u8", want[0]);
+  check_histograms(&s.tensor, &dense.tensor, BINS, "all");
+  close_subject(&s);
+  close_subject(&dense);
+}
+
+/* The sum of squares that one f64 holds for a block: beyond it, numbers are taken one by one. */
+TEST(test_squares_at_the_limit_of_a_block){
+  double x = sqrt(4*4096*1e144*1e144), y;
+  zt_error err = ZT_ERROR_NONE;
+  zt_comparison c;
+  subject s[2];
+  while( x*x>4*4096*1e144*1e144 ) x = nextafter(x, 0);
+  for(y=x; y*y<=4*4096*1e144*1e144; ) y = nextafter(y, HUGE_VAL);
+  for(int k=0; k<2; k++){
+    blob data = { 0 };
+    put_real(&data, "f64", k ? y : x);
+    s[k].recipe = (recipe){ .format = "dense", .rank = 1, .shape = { 1 } };
+    add_part(&s[k].recipe, "data", "f64", NULL, data);
+    open_subject(&s[k], "limit");
+  }
+  zt_compare(&s[0].tensor, &s[1].tensor, &c, &err);
+  assert_succeeded(&err, "limit");
+  assert_true(c.l2==x && c.other_l2==y && c.max_abs==y-x);
+  close_subject(&s[0]);
+  close_subject(&s[1]);
+}
+
 int main(void){
   return run_all("sparse", NULL, NULL);
 }

@@ -313,6 +313,141 @@ TEST(test_content_that_is_not_as_told){
   free(content);
 }
 
+/* The same is said of a frame whether it begins the content, or its header is in two of the pieces that are read. */
+TEST(test_windows_that_are_too_large){
+#define LIMIT "zstd: a frame's window is more than the limit of 134217728 bytes"
+  static const struct { const char *header; uint64_t known; unsigned readers; int rc; const char *message; } rows[] = {
+    { "28b52ffd a0 00000010 010000", (uint64_t)1<<28, 1, SQLITE_TOOBIG, LIMIT },       /* As many bytes as are told */
+    { "28b52ffd 00 90 010000", true, 1, SQLITE_TOOBIG, LIMIT },                        /* 2^28 bytes */
+    { "28b52ffd 00 88 010000", true, 3, SQLITE_TOOBIG, "zstd: a frame's window is more than the limit of 33554432 bytes for each of 3 readers" },
+    { "28b52ffd 00 f8 010000", true, 1, SQLITE_ERROR, "zstd: Frame requires too much memory for decoding" },   /* 2^41 bytes */
+    { "28b52ffd a0 00000010 010000", true, 1, SQLITE_ERROR, "zstd: decodes to more than the 99 bytes that the manifest states" },
+    { "28b52ffd a0 00000010 010000", false, 1, SQLITE_TOOBIG, LIMIT },                 /* A single segment */
+    { "28b52ffd e0 ffffffffffffffff 010000", true, 1, SQLITE_ERROR, "zstd: decodes to more than the 99 bytes that the manifest states" },
+    { "28b52ffd e0 ffffffffffffffff 010000", false, 1, SQLITE_TOOBIG, LIMIT },
+  };
+  static const size_t before[] = { 0, (256<<10)-1, (256<<10)-3, (256<<10)-5, (256<<10)-6, 256<<10 };
+  for(size_t i=0; i<COUNT(rows); i++){
+    for(size_t k=0; k<COUNT(before); k++){
+      for(int as_file=0; as_file<2; as_file++){
+        zt_error err = ZT_ERROR_NONE;
+        blob stored = { 0 };
+        uint8_t out[2];
+        subject s;
+        zt_stream *stream;
+        size_t got;
+        if( before[k] ){   /* A skippable frame */
+          put_hex(&stored, "512a4d18");
+          put_bits(&stored, before[k]-8, 4);
+          put_repeated(&stored, 7, before[k]-8);
+        }
+        put_hex(&stored, rows[i].header);
+        open_subject(&s, stored.p, stored.n, "zstd", rows[i].known ? BY_FIELD : BY_NOTHING,
+                     rows[i].known>1 ? rows[i].known : 99, as_file);
+        s.payload.side_by_side = rows[i].readers;
+        stream = open_stream(&s);
+        check( zt_stream_read(stream, 0, out, 2, &got, &err)==rows[i].rc && got==0, "row %zu, %zu: %d", i, before[k], err.rc );
+        check( strcmp(err.message+9, rows[i].message)==0, "row %zu, %zu: %s", i, before[k], err.message );
+        zt_error_clear(&err);
+        zt_stream_close(stream);
+        close_subject(&s);
+        free(stored.p);
+      }
+    }
+  }
+}
+
+/* Where there is no content, any place is its end. */
+TEST(test_places_behind_no_content){
+  static const struct { const zt_encoding *encoding; zt_codec_id codec; } rows[] = {
+    { &zt_encoding_kept, ZT_CODEC_KEPT }, { &zt_encoding_pieces, ZT_CODEC_PIECES }
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_decoder *decoder;
+    uint64_t position = 7;
+    uint8_t byte;
+    size_t got = 7;
+    subject s;
+    open_subject(&s, "", 0, "raw", BY_FIELD, 0, false);
+    s.component.codec = rows[i].codec;
+    assert_int_equal(rows[i].encoding->open(&s.payload, &decoder, &err), SQLITE_OK);
+    assert_int_equal(rows[i].encoding->seek(decoder, 5, &position, &err), SQLITE_OK);
+    assert_int_equal(rows[i].encoding->next(decoder, &byte, 1, &got, &err), SQLITE_OK);
+    check( position==0 && got==0, "row %zu: %llu, %zu", i, (unsigned long long)position, got );
+    rows[i].encoding->close(decoder);
+    close_subject(&s);
+  }
+}
+
+/* An array of bytes needs no dtype; its order is that of bytes. */
+TEST(test_an_array_of_a_component_without_a_dtype){
+  zt_error err = ZT_ERROR_NONE;
+  uint8_t out[3];
+  zt_array a;
+  subject s;
+  open_subject(&s, "abc", 3, "raw", BY_FIELD, 3, false);
+  s.component.storage = NULL;
+  s.component.byte_order = ZT_TEXT("big");
+  assert_int_equal(zt_array_open_part(&s.payload, named("u8"), 0, 3, &a, &err), SQLITE_OK);
+  assert_int_equal(zt_array_read(&a, 0, 3, out, &err), SQLITE_OK);
+  assert_memory_equal(out, "abc", 3);
+  assert_int_equal(a.big, 0);
+  zt_array_close(&a);
+  close_subject(&s);
+}
+
+/* What is skipped may be all, and more: where the length is not told, decoding shows it. */
+TEST(test_content_that_ends_before_the_bytes_that_are_skipped){
+  blob stored = stored_as(ONE_FRAME, (const uint8_t*)"0123456789", 10);
+  for(uint64_t skip=9; skip<=11; skip++){
+    zt_error err = ZT_ERROR_NONE;
+    uint64_t n = 7;
+    subject s;
+    zt_stream *stream;
+    open_subject(&s, stored.p, stored.n, "zstd", BY_NOTHING, 1, false);
+    s.component.skip = skip;
+    stream = open_stream(&s);
+    zt_stream_length(stream, &n, &err);
+    if( skip>10 ) assert_failed(&err, "zstd: decodes to 10 bytes, and 11 lie around its own", "skipped");
+    else{
+      assert_succeeded(&err, "skipped");
+      assert_int_equal(n, 10-skip);
+    }
+    zt_stream_close(stream);
+    close_subject(&s);
+  }
+  free(stored.p);
+}
+
+/* Stored bytes that are more than one call decodes, though their content is not: it is not kept, either. */
+TEST(test_much_that_is_stored_for_little){
+  enum { SKIPPED = 33<<20 };
+  blob b = { 0 };
+  put_hex(&b, "512a4d18");
+  put_bits(&b, SKIPPED, 4);
+  put_repeated(&b, 0, SKIPPED);
+  put_zstd(&b, "0123456789", 10);
+  for(int back=0; back<2; back++){
+    zt_error err = ZT_ERROR_NONE;
+    uint8_t out[10];
+    subject s;
+    zt_stream *stream;
+    size_t got;
+    open_subject(&s, b.p, b.n, "zstd", BY_FIELD, 10, false);
+    stream = open_stream(&s);
+    if( back ) zt_stream_read(stream, 3, out, 5, &got, &err);
+    zt_stream_read(stream, 0, out, 10, &got, &err);
+    assert_succeeded(&err, "much");
+    assert_int_equal(got, 10);
+    assert_memory_equal(out, "0123456789", 10);
+    assert_int_equal(s.budget.decoded, back ? 18 : 10);
+    zt_stream_close(stream);
+    close_subject(&s);
+  }
+  free(b.p);
+}
+
 /* A second read at the end gives the same answer. */
 TEST(test_content_that_is_too_short_stays_so){
   uint8_t out[10];

@@ -104,6 +104,12 @@ TEST(test_orders){
   expect_all(4, (uint64_t[]){ 8, 5, 30, 6 }, (uint64_t[]){ 30, 240, 1, 1200 }, "some order");
 }
 
+/* Runs that the window through which they are read has in part. */
+TEST(test_short_runs_near_each_other){
+  expect_all(2, (uint64_t[]){ 20, 4000 }, (uint64_t[]){ 1, 130 }, "near");
+  expect_all(3, (uint64_t[]){ 3, 20, 700 }, (uint64_t[]){ 20, 1, 333 }, "near, in two dimensions");
+}
+
 TEST(test_shared_elements){
   expect_all(2, (uint64_t[]){ 70, 90 }, (uint64_t[]){ 0, 1 }, "rows repeat");
   expect_all(2, (uint64_t[]){ 70, 90 }, (uint64_t[]){ 1, 0 }, "each repeats");
@@ -120,6 +126,58 @@ TEST(test_a_huge_view_of_little){
   for(int i=0; i<3; i++) expect_range(&s, (uint64_t)i*12345678901u, 5000, "huge");
   expect_range(&s, s.object.elements-2000, 2000, "its end");
   close_subject(&s);
+}
+
+/* Boxes of more elements than 64 bits count, and of more than are kept with one index of the first dimension. */
+TEST(test_boxes_that_are_much_too_large){
+  uint64_t shape[12], strides[12];
+  subject s;
+  for(int d=0; d<12; d++){
+    shape[d] = d==0 ? 2 : d==11 ? 4 : 64;
+    strides[d] = d==0 ? 3 : 9;
+  }
+  open_subject(&s, 12, shape, strides);
+  for(int i=0; i<3; i++) expect_range(&s, (uint64_t)i*1234567890123456789u, 5000, "2^63 elements");
+  close_subject(&s);
+  open_subject(&s, 3, (uint64_t[]){ 4, 3001, 3001 }, (uint64_t[]){ 2, 40, 40 });
+  expect_range(&s, 0, 5000, "one index is too much");
+  expect_range(&s, 9000000, 70000, "one index is too much");
+  close_subject(&s);
+}
+
+/* A box of a part of one column, whose elements are apart in the result. */
+TEST(test_columns_that_are_larger_than_what_is_kept){
+  const uint64_t n = 8500000;
+  subject s;
+  assert_true(n*4>ZT_STRIDED_KEPT);
+  open_subject(&s, 2, (uint64_t[]){ n, 2 }, (uint64_t[]){ 1, n });
+  expect_range(&s, 0, 2*n, "two columns");
+  close_subject(&s);
+}
+
+/* Reading asks whether to go on: all elements, or a window of them. */
+TEST(test_interrupts){
+  const uint64_t n = 3001;
+  for(int all=0; all<2; all++){
+    int most = 0;
+    for(int stop=0; stop<=most; stop += stop<3 ? 1 : 1+most/9){
+      caller c = { .stop_at = stop };
+      uint8_t *out = malloc(n*n*4);
+      subject s;
+      open_subject(&s, 2, (uint64_t[]){ n, n }, (uint64_t[]){ 1, n });
+      budget.interrupt = (zt_interrupt){ caller_stops, &c };
+      zt_strided_read(s.strided, all ? 0 : 1, n*n-!all, out, &err);
+      check( err.rc==(stop ? SQLITE_INTERRUPT : SQLITE_OK), "stop %d: %d", stop, err.rc );
+      if( stop ) assert_int_equal(c.asked, stop);
+      else most = c.asked;
+      zt_error_clear(&err);
+      err = ZT_ERROR_NONE;
+      budget.interrupt = (zt_interrupt){ .context = NULL };
+      close_subject(&s);
+      free(out);
+    }
+    check( most>0, "never asked" );
+  }
 }
 
 /* Larger than what is kept: several boxes. */

@@ -533,6 +533,133 @@ TEST(test_blocks_fill_the_rows){
   }
 }
 
+/* A file of zTensor 2 with the object that the notation says. The bytes stand from 4096 on, before `end`. */
+static zt_supply_request open_object(supplied *s, const char *object, const char *hex, size_t end){
+  char notation[700];
+  size_t mark;
+  blob data = blob_of(hex), file;
+  snprintf(notation, sizeof(notation), "{'objects': {'x': {%s}}}", object);
+  file = zt2_file(zt2_manifest(notation, &mark), end, 0);
+  memcpy(file.p+4096, data.p, data.n);
+  free(data.p);
+  supplied_begin(s);
+  open_bytes(&s->files[s->n++], file, object);
+  return supplied_request(s, "x");
+}
+
+/* An encoded part states any length. */
+#define STATED(length) ", 'encoding': 'zt.zstd-seekable/1', 'decoded_length': " length "}"
+#define MANY_INDICES "'indices': {'blob': [8192, 8], 'dtype': 'u32'" STATED("9223372036854775808")
+
+TEST(test_sparse_tensors_of_more_than_2_64_bytes){
+  static const struct { const char *object, *as, *message; unsigned rules; } rows[] = {
+    { "'parts': {'coords': {'blob': [8192, 8], 'dtype': 'u32'" STATED("9223372036854775808") ","
+      " 'values': {'blob': [4096, 8], 'dtype': 'u8'" STATED("2305843009213693952") "}, 'shape': [9], 'layout': 'zt.sparse_coo/1'", "f64",
+      "ztensor: x.zt: object 'x': 2305843009213693952 elements of f64 are more than 2^64 bytes", 0 },
+    { "'parts': {'indptr': {'blob': [12288, 8], 'dtype': 'u32'}, 'values': {'blob': [4096, 8], 'dtype': 'u8'" STATED("2305843009213693952")
+      ", " MANY_INDICES "}, 'shape': [1, 9], 'layout': 'zt.sparse_csr/1'", "f64",
+      "ztensor: x.zt: object 'x': 2305843009213693952 elements of f64 are more than 2^64 bytes", 0 },
+    { "'parts': {'indptr': {'blob': [12288, 8], 'dtype': 'u32'}, 'values': {'blob': [4096, 8], 'dtype': 'u8'" STATED("2305843009213693952")
+      ", " MANY_INDICES "}, 'shape': [1, 9], 'layout': 'zt.sparse_csr/1'", "u8",
+      "ztensor: x.zt: object 'x': 2305843009213693952 elements of u64 are more than 2^64 bytes", ZT_RULE_U64_INDICES },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    supplied s;
+    zt_supply_request q = open_object(&s, rows[i].object, "00", 16384);
+    q.as = named(rows[i].as);
+    q.rules = rows[i].rules;
+    supplied_refuse(&s, &q, SQLITE_TOOBIG, rows[i].message);
+    supplied_end(&s);
+  }
+}
+
+/* The layouts of blocks bind neither parts nor lengths. */
+TEST(test_blocks_that_are_not_sound){
+  static const struct { const char *object, *message; } rows[] = {
+    { "'parts': {'data': {'blob': [4096, 36], 'dtype': 'u8'}, 'more': {'blob': [8192, 4], 'dtype': 'u8'}}, 'shape': [32], 'layout': 'gguf.q8_1/1'",
+      "ztensor: x.zt: object 'x': its source is no whole number of blocks of q8_1" },
+    { "'parts': {'data': {'blob': [4096, 36], 'dtype': 'u8'}}, 'shape': [17293822569102704640], 'layout': 'gguf.q8_1/1'",
+      "ztensor: x.zt: object 'x': its source is no whole number of blocks of q8_1" },
+    { "'parts': {'data': {'blob': [4096, 36], 'dtype': 'u8', 'encoding': 'new/1', 'decoded_length': 36}}, 'shape': [32], 'layout': 'gguf.q8_1/1'",
+      "ztensor: x.zt: object 'x': component 'data': encoding 'new/1' is not known" },
+    { "'parts': {'more': {'blob': [4096, 34], 'dtype': 'u8'}}, 'shape': [32], 'layout': 'gguf.q8_0/1'",
+      "ztensor: <blob>: object 'x': gguf.q8_0/1 needs a component 'data'" },
+    { "'parts': {'data': {'blob': [4096, 36], 'type': 'new', 'dtype': 'u8'}}, 'shape': [32], 'layout': 'gguf.q8_1/1'",
+      "ztensor: x.zt: object 'x': component 'data': type 'new' is not known" },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    supplied s;
+    zt_supply_request q = open_object(&s, rows[i].object, "00", 12288);
+    supplied_refuse(&s, &q, SQLITE_ERROR, rows[i].message);
+    supplied_end(&s);
+  }
+}
+
+TEST(test_blocks_become_dense){
+  supplied s;
+  zt_supply_request q = open_object(&s, "'parts': {'data': {'blob': [4096, 34], 'dtype': 'u8'}}, 'shape': [32], 'layout': 'gguf.q8_0/1'",
+                                    "0038 7f 80", 8192);   /* 0.5 times 127, -128, 0 ... */
+  blob expected = blob_of("00007e42 000080c2");
+  put_repeated(&expected, 0, 30*4);
+  q.dense = true;
+  supplied_check(&s, supplied_add(&s, &q), "data", "f32", expected, ALL_RULES);
+  supplied_end(&s);
+}
+
+/* Components are copied in pieces, and those without bytes are read and checked nonetheless. */
+TEST(test_long_and_empty_components_are_copied){
+  static const struct { size_t blocks; const char *shape; } rows[] = { { 0, "0, 32" }, { 40000, "40000, 32" } };
+  for(size_t i=0; i<COUNT(rows); i++){
+    const size_t n = rows[i].blocks*34;
+    supplied s;
+    zt_supply_request q;
+    zt_error err = ZT_ERROR_NONE;
+    supplied_pieces got;
+    blob data = zeros(n), expected = zeros(n);
+    for(size_t k=0; k<n; k++) data.p[k] = expected.p[k] = (uint8_t)(k*k>>3);
+    supplied_begin(&s);
+    open_zt2(&s, "gguf.q8_0/1", "'u8'", rows[i].shape, "", data);
+    q = supplied_request(&s, "x");
+    supplied_read(&s, supplied_component(&s, supplied_add(&s, &q), "data").supply, 0, &got, &err);
+    assert_succeeded(&err, rows[i].shape);
+    check( got.n==(n+ZT_STREAM_PIECE-1)/ZT_STREAM_PIECE && same_blob(got.bytes, expected), "%zu bytes: %zu pieces", n, got.n );
+    free(got.bytes.p);
+    free(expected.p);
+    supplied_end(&s);
+  }
+}
+
+TEST(test_components_that_cannot_be_decoded){
+  supplied s;
+  zt_supply_request q = open_object(&s, "'parts': {'data': {'blob': [4096, 9], 'dtype': 'u8'" STATED("34") "}, 'shape': [32],"
+                                    " 'layout': 'gguf.q8_0/1'", "0102", 8192);
+  zt_error err = { .path = "x.zt" };
+  supplied_pieces got;
+  check( supplied_read(&s, supplied_component(&s, supplied_add(&s, &q), "data").supply, 0, &got, &err)==SQLITE_ERROR, "%d", err.rc );
+  assert_failed(&err, "component 'data': zt.zstd-seekable/1: ", "not zstd");
+  free(got.bytes.p);
+  supplied_end(&s);
+}
+
+/* A column that no row has. It is found with whatever is read, and is no matter of two in one cell. */
+TEST(test_stored_elements_outside){
+  static const char *const roles[] = { "values", "indices", "indptr" };
+  for(int way=0; way<3; way++){
+    recipe r = small_csr("u64", false);
+    supplied s;
+    zt_supply_request q;
+    uint32_t number;
+    r.shape[1] = 3;
+    q = supplied_alone(&s, &r);
+    number = supplied_add(&s, &q);
+    for(size_t i=0; i<COUNT(roles); i++){
+      supplied_fail(&s, number, roles[i], way==0 ? 0 : way==1 ? ZT_RULE_CELLS_UNIQUE : ALL_RULES, SQLITE_ERROR,
+                    "ztensor: <blob>: object 'x': column 3 in row 0, of 3 columns");
+    }
+    supplied_end(&s);
+  }
+}
+
 TEST(test_what_no_row_can_have){
   static const uint64_t many = (uint64_t)1<<61;
   supplied s;

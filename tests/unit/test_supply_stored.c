@@ -3,6 +3,7 @@
 ** spool, sources that change, and interrupts; test_supply.c has layouts and types.
 */
 #include "supplied.h"
+#include "zt2.h"
 
 #include <unistd.h>
 
@@ -52,7 +53,7 @@ TEST(test_stored_bytes_stay){
 
 /* Every component of these files, with its encoding and digest; a layout without a meaning keeps its name. */
 TEST(test_all_of_a_file_stays){
-  static const char *const files[] = { V2 "wheel_zstd.zt", V2 "wheel_sparse.zt", V2 "wheel_canonical.zt", V12 "wheel_zstd.zt",
+  static const char *const files[] = { FORMATS "npz/hostile/npy-magic-deflated.npz", FORMATS "npz/hostile/text-short-deflated.npz", V2 "wheel_zstd.zt", V2 "wheel_sparse.zt", V2 "wheel_canonical.zt", V12 "wheel_zstd.zt",
                                        V12 "hand_quantized.zt", V12 "hand_unknown_format.zt" };
   for(size_t i=0; i<COUNT(files); i++){
     blob file = read_file(files[i]);
@@ -89,6 +90,21 @@ TEST(test_all_of_a_file_stays){
     supplied_end(&s);
     free(file.p);
   }
+}
+
+/* All of what stays is in one file: the one that is updated. */
+TEST(test_stored_bytes_of_two_files){
+  supplied s;
+  zt_supply_request q;
+  supplied_begin(&s);
+  for(int i=0; i<2; i++){
+    supplied_path(&s, V11 "hand_digests.zt");
+    q = supplied_request(&s, i ? "crc32c" : "sha256");
+    q.keeps = supplied_keeps(&q);
+    if( i==0 ) supplied_add(&s, &q);
+    else supplied_refuse(&s, &q, SQLITE_ERROR, "ztensor: x.zt: object 'crc32c': the file has changed since its row was inserted");
+  }
+  supplied_end(&s);
 }
 
 /* --- Digests of the source --- */
@@ -132,6 +148,25 @@ TEST(test_digests_that_match_or_are_not_known){
     }
   }
   free(file.p);
+}
+
+/* Bytes of an encoding that is not known stay, with the digest of what they decode to, which no one can check. */
+TEST(test_digests_of_what_cannot_be_decoded){
+  size_t mark;
+  supplied s;
+  zt_supply_request q;
+  zt_error err = ZT_ERROR_NONE;
+  supplied_pieces got;
+  supplied_begin(&s);
+  open_bytes(&s.files[s.n++], zt2_file(zt2_manifest("{'objects': {'x': {'parts': {'data': {'blob': [4096, 5], 'dtype': 'u8', 'digest':"
+             " 'xxh3:0123456789abcdef', 'encoding': 'new/1', 'decoded_length': 7}}, 'shape': [7], 'layout': 'dense'}}}", &mark), 8192, 0), "new");
+  q = supplied_request(&s, "x");
+  q.keeps = supplied_keeps(&q);
+  supplied_read(&s, supplied_component(&s, supplied_add(&s, &q), "data").supply, ALL_RULES, &got, &err);
+  assert_succeeded(&err, "new");
+  assert_true(got.bytes.n==5 && memcmp(got.bytes.p, "\0\0\0\0", 5)==0);
+  free(got.bytes.p);
+  supplied_end(&s);
 }
 
 /* A changed byte in encoded data: of zTensor 2, whose digests cover decoded bytes, of 1.2, where they cover stored ones, and of npz. */
@@ -302,6 +337,45 @@ TEST(test_a_source_that_cannot_be_opened){
     zt_error_clear(&err);
     supplied_end(&s);
   }
+}
+
+/* Whoever takes the bytes ends it by a failure. */
+typedef struct refusing {
+  int taken, fails_at;
+  zt_error *err;
+} refusing;
+
+static void take_some(void *context, zt_span bytes){
+  refusing *r = context;
+  (void)bytes;
+  check( !r->err->rc, "more after the failure" );
+  if( ++r->taken==r->fails_at ) zt_fail(r->err, SQLITE_FULL, "enough");
+}
+
+TEST(test_whoever_takes_the_bytes_may_end_it){
+  enum { ROWS = 50000 };   /* More pointers than are given at once */
+  recipe r = { .format = "sparse_csr", .rank = 2, .shape = { ROWS, 4 } };
+  static const char *const roles[] = { "values", "indices", "indptr" };
+  blob indptr = { 0 };
+  supplied s;
+  zt_supply_request q;
+  uint32_t number;
+  for(unsigned i=0; i<=ROWS; i++) put_le64(&indptr, i>0);
+  add_part(&r, "values", "u8", NULL, blob_of("07"));
+  add_part(&r, "indices", "u8", NULL, blob_of("03"));
+  add_part(&r, "indptr", "u64", NULL, indptr);
+  q = supplied_alone(&s, &r);
+  number = supplied_add(&s, &q);
+  for(size_t i=0; i<COUNT(roles); i++){
+    for(int at=1; at<=(i==2 ? 4 : 1); at++){
+      zt_error err = ZT_ERROR_NONE;
+      refusing taking = { .fails_at = at, .err = &err };
+      zt_supply_read(&s.supplies, supplied_component(&s, number, roles[i]).supply, 0, &s.budget, take_some, &taking, &err);
+      check( err.rc==SQLITE_FULL && taking.taken==at, "%s: %d, %d", roles[i], err.rc, taking.taken );
+      zt_error_clear(&err);
+    }
+  }
+  supplied_end(&s);
 }
 
 /* --- Interrupts --- */

@@ -7,6 +7,7 @@
 
 #include "core/pool.h"
 #include "tensor/content.h"
+#include "tensor/stream.h"
 
 #define ALL UINT64_MAX
 
@@ -181,6 +182,73 @@ TEST(test_many_frames_without_content_are_left_to_one_thread){
   check( check_same(&s, pool, "many frames", 1), "it is sound" );
   close_subject(&s);
   zt_pool_free(pool);
+  free(stored.p);
+  free(whole.p);
+}
+
+/* Bytes that the file does not have, which the component's length says: those of headers, and those of a frame's content. */
+TEST(test_a_file_that_ends_before_the_component){
+  zt_pool *pool = zt_pool_new(3);
+  for(int as_file=0; as_file<2; as_file++){
+    for(int headers=0; headers<2; headers++){
+      blob whole = content_of(40000, MIXED), stored = { 0 }, out = { calloc(1, whole.n+2000), 0, 0 };
+      zt_error err = ZT_ERROR_NONE;
+      bool done = true;
+      subject s;
+      if( !as_file && !headers ) headers = 1;   /* An image's bytes are not read, but used where they are */
+      put_zstd(&stored, whole.p, whole.n);
+      if( !headers ){
+        put_hex(&stored, "28b52ffd a0 d0070000");   /* 2000 bytes */
+        put_hex(&stored, "813e00");                 /* In one raw block, the last */
+        put_repeated(&stored, 3, 600);
+      }
+      place_subject(&s, 100, span_of(stored), 0, "zstd", as_file);
+      tell_length(&s, BY_FIELD, whole.n+(headers ? 0 : 2000));
+      s.component.length += headers ? 300 : 1400;
+      s.budget.pool = pool;
+      zt_encoding_zstd.together(&s.payload, out.p, whole.n+(headers ? 1 : 2000), &done, &err);
+      assert_succeeded(&err, "cut");
+      assert_false(done);
+      close_subject(&s);
+      free(stored.p);
+      free(out.p);
+      free(whole.p);
+    }
+  }
+  zt_pool_free(pool);
+}
+
+/* Threads decode what the budget allows, for one reader. */
+TEST(test_budgets_and_readers){
+  zt_pool *pool = zt_pool_new(3);
+  blob whole = content_of(40000, MIXED), stored = stored_as(MANY, whole);
+  uint8_t *out = malloc(whole.n);
+  for(int way=0; way<3; way++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_stream *stream;
+    size_t got;
+    subject s;
+    open_frames(&s, stored, whole.n, true);
+    s.budget.pool = pool;
+    if( way==1 ) s.budget.decode = 39999;
+    if( way==2 ) s.payload.side_by_side = 2;
+    memset(out, 0, whole.n);
+    assert_int_equal(zt_stream_open(&s.payload, &stream, &err), SQLITE_OK);
+    zt_stream_read(stream, 0, out, whole.n, &got, &err);
+    if( way==1 ){
+      assert_int_equal(err.rc, SQLITE_TOOBIG);
+      assert_string_equal(err.message, "ztensor: zstd: more than 39999 bytes would have to be decoded");
+    }else{
+      assert_succeeded(&err, "budget");
+      assert_memory_equal(out, whole.p, whole.n);
+      assert_int_equal(s.budget.decoded, whole.n);
+    }
+    zt_error_clear(&err);
+    zt_stream_close(stream);
+    close_subject(&s);
+  }
+  zt_pool_free(pool);
+  free(out);
   free(stored.p);
   free(whole.p);
 }

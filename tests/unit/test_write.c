@@ -28,7 +28,7 @@ static uint32_t put_object(supplied *s, const char *name, zt_layout_id layout, u
 /* A component whose bytes wait in the spool; frees them. */
 static void put_component(supplied *s, uint32_t object, const char *role, const char *dtype, blob bytes){
   const zt_supply supply = { .kind = ZT_SUPPLY_BYTES, .offset = zt_output_size(s->supplies.spool), .length = bytes.n };
-  zt_draft_component c = { .role = zt_text_of(role), .element = named(dtype), .decoded_length = bytes.n, .codec = ZT_CODEC_RAW };
+  zt_draft_component c = { .role = zt_text_of(role), .element = dtype ? named(dtype) : NULL, .decoded_length = bytes.n, .codec = ZT_CODEC_RAW };
   zt_error err = ZT_ERROR_NONE;
   zt_output_append(s->supplies.spool, span_of(bytes), &err);
   zt_supplies_add(&s->supplies, &supply, &c.supply, &err);
@@ -106,6 +106,7 @@ TEST(test_components_of_sparse_objects_fit){
     { ZT_LAYOUT_COO, "f32", "0000c03f", NULL, NULL, NULL, "a component is missing: sparse_coo has values and coords" },
     { ZT_LAYOUT_COO, "f32", NULL, NULL, NULL, "0100000000000000 0200000000000000", "a component is missing: sparse_coo has values and coords" },
     { ZT_LAYOUT_COO, "f32", THREE, NULL, NULL, "0100000000000000 0200000000000000", "3 values have 1 places" },
+    { ZT_LAYOUT_COO, NULL, THREE, NULL, NULL, "0100000000000000 0200000000000000", "a component is missing: sparse_coo has values and coords" },
     /* Half of a last byte may be no value */
     { ZT_LAYOUT_CSR, "f4_e2m1", "2103", COLUMNS, POINTERS, NULL, NULL },
     { ZT_LAYOUT_CSR, "f4_e2m1", "2113", COLUMNS, POINTERS, NULL, "component 'values': the spare bits of the last byte, 0x13, are not 0" },
@@ -131,6 +132,62 @@ TEST(test_components_of_sparse_objects_fit){
     else free(written_well(&w).p);
     supplied_end(&s);
   }
+}
+
+/* A scalar has one place for each of its coords; places may be so many that their values would have more than 2^64 bytes. */
+TEST(test_places_without_dimensions_and_beyond_2_64_bytes){
+  for(int many=0; many<2; many++){
+    zt_draft_component coords = { .role = ZT_TEXT_INIT("coords"), .element = named("u8"), .decoded_length = many ? (uint64_t)1<<62 : 1 };
+    zt_error err = { .path = "x.zt" };
+    supplied s;
+    zt_write w;
+    uint32_t object;
+    begin_spool(&s);
+    object = put_object(&s, "w", ZT_LAYOUT_COO, (uint32_t)many, two_four);
+    put_component(&s, object, "values", "f64", blob_of("0000000000000000 0000000000000000"));
+    zt_draft_add_component(s.draft, object, &coords, &err);
+    w = write_of(&s, "ztensor-2");
+    assert_int_equal(zt_write_check(&w, &err), SQLITE_ERROR);
+    assert_string_equal(err.message, many ? "ztensor: x.zt: object 'w': 2 values have 4611686018427387904 places"
+                                          : "ztensor: x.zt: object 'w': 2 values have 1 places");
+    zt_error_clear(&err);
+    supplied_end(&s);
+  }
+}
+
+/* Dimensions besides a 0 fit in libraries' 63 bits of bytes. Bytes without a type have no size of an element. */
+TEST(test_shapes_with_a_0){
+  static const struct { const char *dtype; uint64_t other; bool fits; } rows[] = {
+    { "f64", (uint64_t)1<<59, true }, { "f64", (uint64_t)1<<60, false }, { "f64", (uint64_t)1<<62, false }, { "u8", (uint64_t)1<<62, true },
+    { "u8", (uint64_t)1<<63, false }, { NULL, (uint64_t)1<<62, true }, { NULL, (uint64_t)1<<63, false },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    const uint64_t shape[] = { 0, rows[i].other };
+    zt_error err = { .path = "x.zt" };
+    supplied s;
+    zt_write w;
+    begin_spool(&s);
+    put_component(&s, put_object(&s, "w", ZT_LAYOUT_DENSE, 2, shape), "data", rows[i].dtype, (blob){ 0 });
+    w = write_of(&s, "ztensor-1.2");
+    w.encoder = &(zt_encoder){ .name = "any", .check_object = w.encoder->check_object, .check_attribute = w.encoder->check_attribute };
+    zt_write_check_object(&w, 0, &err);
+    check( (err.message && strstr(err.message, "the shape overflows: its dimensions besides 0 make more than 2^63 bytes"))==!rows[i].fits,
+           "row %zu: %s", i, err.message ? err.message : "no error" );
+    zt_error_clear(&err);
+    supplied_end(&s);
+  }
+}
+
+/* The first object that the format cannot hold ends the check, and so does the first whose components do not fit. */
+TEST(test_objects_behind_a_fault){
+  supplied s;
+  zt_write w;
+  begin_spool(&s);
+  put_dense(&s, "a", "bf16", 1, "803f");
+  put_dense(&s, "b", "bf16", 1, "803f");
+  w = write_of(&s, "npz");
+  refused(&w, SQLITE_ERROR, "ztensor: x.zt: object 'a': npz cannot hold bf16; give dtype 'f32'");
+  supplied_end(&s);
 }
 
 /* A message names the object; that of a file's attribute does not. */
@@ -230,6 +287,61 @@ TEST(test_sparse_objects_are_read_back){
   check_sparse("ztensor-2", ZT_LAYOUT_COO, "0000c03f 000000c0", "0100000000000000 0100000000000000 0300000000000000 0300000000000000", NULL,
                "two stored elements lie in one cell");
   check_sparse("ztensor-1.2", ZT_LAYOUT_COO, "0000c03f 000000c0", "0100000000000000 0100000000000000 0300000000000000 0300000000000000", NULL, NULL);
+}
+
+/* Of several, the first with a fault is named. */
+TEST(test_several_sparse_objects_are_read_back){
+  for(int bad=0; bad<4; bad++){
+    supplied s;
+    zt_write w;
+    begin_spool(&s);
+    for(int i=0; i<3; i++){
+      const uint32_t object = put_object(&s, (const char*[]){ "a", "b", "c" }[i], ZT_LAYOUT_CSR, 2, two_four);
+      put_component(&s, object, "values", "f32", blob_of(THREE));
+      put_component(&s, object, "indices", "u64", blob_of(i==bad ? UNSORTED : COLUMNS));
+      put_component(&s, object, "indptr", "u64", blob_of(POINTERS));
+    }
+    w = write_of(&s, "ztensor-2");
+    if( bad==3 ) free(written_well(&w).p);
+    else{
+      char message[100];
+      snprintf(message, sizeof(message), "ztensor: x.zt: object '%c': column 0 in row 0 follows column 3", 'a'+bad);
+      refused(&w, SQLITE_ERROR, message);
+    }
+    supplied_end(&s);
+  }
+}
+
+/* An object that stays need not have the components of its layout. */
+TEST(test_a_kept_object_without_components){
+  recipe r = { .format = "sparse_csr", .rank = 2, .shape = { 2, 4 } };
+  supplied s;
+  zt_write w;
+  zt_supply_request q = supplied_alone(&s, &r);
+  opened o;
+  q.keeps = supplied_keeps(&q);
+  supplied_add(&s, &q);
+  w = write_of(&s, "ztensor-1.2");
+  open_bytes(&o, written_well(&w), "kept");
+  assert_true(o.object.layout==ZT_LAYOUT_CSR && zt_container_first(o.container, 1)==0);
+  close_opened(&o);
+  supplied_end(&s);
+}
+
+/* What was written cannot be opened: it has more dimensions than its layout. */
+TEST(test_a_sparse_object_that_cannot_be_opened){
+  static const uint64_t shape[] = { 2, 4, 1 };
+  supplied s;
+  zt_write w;
+  uint32_t object;
+  begin_spool(&s);
+  object = put_object(&s, "w", ZT_LAYOUT_CSR, 3, shape);
+  put_component(&s, object, "values", "f32", blob_of(THREE));
+  put_component(&s, object, "indices", "u64", blob_of(COLUMNS));
+  put_component(&s, object, "indptr", "u64", blob_of(POINTERS));
+  w = write_of(&s, "ztensor-1.2");
+  refused(&w, SQLITE_ERROR, "ztensor: x.zt: object 'w': sparse_csr has two dimensions, not 3");
+  supplied_end(&s);
 }
 
 TEST(test_the_last_byte_of_packed_values_has_spare_bits){
@@ -418,6 +530,22 @@ TEST(test_an_output_that_is_full){
     free(b.p);
     supplied_end(&s);
   }
+}
+
+/* The file that is updated is opened first. */
+TEST(test_a_kept_file_that_cannot_be_opened){
+  supplied s;
+  zt_write w;
+  zt_supply_request q;
+  begin_spool(&s);
+  supplied_path(&s, V12 "wheel_checksums.zt");
+  q = supplied_request(&s, "crc32c.zstd.f32");
+  q.keeps = supplied_keeps(&q);
+  supplied_add(&s, &q);
+  s.fails_at = 1;
+  w = write_of(&s, "ztensor-1.2");
+  refused(&w, SQLITE_ERROR, "ztensor: x.zt: cannot open it");
+  supplied_end(&s);
 }
 
 static bool extend_once(void *context){
