@@ -8,7 +8,7 @@ import pytest
 import support
 import writer
 from support import rows, value
-from writing import CONSTRAINT, ENTRY, TOOBIG, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
+from writing import CONSTRAINT, ENTRY, IOERR, TOOBIG, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
 
 
 pytestmark = pytest.mark.usefixtures("inside")
@@ -154,6 +154,18 @@ def test_sources_that_are_named_again(db, save):
     assert [data for _, _, data in tensors(db, "out.zt").values()] == [b"5678", b"5678", b"1234", b"1234", b"56789", b"1234", b"56789"]
 
 
+def test_images_that_are_named_again(db):
+    """More than are open at a time, and than the table of them begins with; two of the same length are told apart by all bytes."""
+    images = [writer.write({"w": writer.dense(bytes([i]) + bytes(20000) + bytes([i // 2]))}) for i in range(20)]
+    declare(db, "out.npz")
+    db.execute("BEGIN")
+    for again in range(2):
+        for i, image in enumerate(images):
+            insert(db, name=f"{again}.{i:02}", source=image, object="w")
+    db.execute("COMMIT")
+    assert [(data[0], data[-1]) for _, _, data in tensors(db, "out.npz").values()] == 2 * [(i, i // 2) for i in range(20)]
+
+
 def test_data_longer_than_a_result_may_be(db):
     declare(db, "a.zt")
     db.execute("BEGIN")
@@ -162,6 +174,28 @@ def test_data_longer_than_a_result_may_be(db):
     assert refusal(db, "SELECT data FROM out") == (sqlite3.SQLITE_TOOBIG, "string or blob too big")
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limit)
     assert value(db, "SELECT data FROM out") == bytes(20_000)
+
+
+@pytest.mark.parametrize("sql", [
+    "UPDATE out SET data = x'05060708' WHERE name = 'd'", "UPDATE out SET dtype = 'i8' WHERE name = 'd'",
+    "SELECT data FROM out WHERE name = 'd'", "INSERT INTO out(name, source, object) VALUES('n', ?, 'w')",
+    "UPDATE out SET source = ? WHERE name = '0'", "COMMIT"])
+def test_bytes_that_cannot_be_read_back(db, sql):
+    images = [writer.write({"w": writer.dense(bytes([i]) * 200000)}) for i in range(10)]
+    declare(db, "a.zt")
+    db.execute("BEGIN")
+    put(db, "d")
+    for i, image in enumerate(images):
+        insert(db, name=str(i), source=image, object="w")
+    for fd in os.listdir("/proc/self/fd"):
+        link = f"/proc/self/fd/{fd}"
+        if os.path.islink(link) and os.readlink(link).startswith(os.getcwd()) and "(deleted)" in os.readlink(link):
+            os.truncate(link, 0)
+    failure = refusal(db, sql, *([images[0]] if "?" in sql else []))
+    assert failure == (IOERR, "ztensor: a.zt: reading back: Input/output error")
+    if db.in_transaction:
+        db.execute("ROLLBACK")
+    assert listing(".") == []
 
 
 def test_the_target_as_its_own_source(db):
