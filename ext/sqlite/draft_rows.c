@@ -275,8 +275,11 @@ static int rows_fail_value(zt_text key, zt_error *of, zt_error *err){
 /* Read a value that waits in the spool. */
 static int rows_read_kept(const zt_draft_rows *r, zt_row *out, zt_error *err){
   zt_output *spool = zt_write_sources_spooled(r->sources);
-  const size_t n = out->data.n ? out->data.n-1 : 0;
+  const size_t n = out->data.n-1;
   uint8_t stored;
+  if( out->data.n==0 ){   /* The kind, at least, is there */
+    return zt_fail(err, SQLITE_CORRUPT_VTAB, "the table that keeps its rows was changed");
+  }
   out->value.p = sqlite3_malloc64((uint64_t)n+1);
   if( !out->value.p ) return zt_fail_nomem(err);
   out->value.n = n;
