@@ -357,7 +357,7 @@ zt_supplies zt_rows_supplies(const zt_draft_rows *r){
 
 /* True if the row is an attribute that the format cannot hold, and the writer leaves such out. */
 static bool rows_drops(const zt_draft_rows *r, const zt_row *row){
-  return row->name.z && r->drop_attributes && !r->encoder->object_attributes;
+  return row->name.z && r->drop_attributes;
 }
 
 static zt_draft_attribute rows_attribute(const zt_row *row){
@@ -594,7 +594,7 @@ static int rows_complete_object(const zt_draft_rows *r, zt_draft *draft, zt_supp
   if( !zt_draft_next_component(draft, number, 0, &c) ) return SQLITE_OK;
   supply = &supplies->a[c.supply];
   if( supply->kind==ZT_SUPPLY_BYTES || supply->bare ) return SQLITE_OK;
-  if( r->drop_attributes && !r->encoder->object_attributes ) return SQLITE_OK;
+  if( r->drop_attributes ) return SQLITE_OK;
   err->object = zt_draft_name(draft, number);
   if( zt_write_sources_open(r->sources, supply->source, &file, err) ) return err->rc;
   return rows_bring_all(r, draft, number, &file, supply->object, err);
