@@ -2,6 +2,7 @@
 import os
 import sqlite3
 import struct
+import tempfile
 
 import pytest
 
@@ -176,23 +177,25 @@ def test_data_longer_than_a_result_may_be(db):
     assert value(db, "SELECT data FROM out") == bytes(20_000)
 
 
+@pytest.mark.parametrize("again", [0, 8])
 @pytest.mark.parametrize("sql", [
     "UPDATE out SET data = x'05060708' WHERE name = 'd'", "UPDATE out SET dtype = 'i8' WHERE name = 'd'",
     "SELECT data FROM out WHERE name = 'd'", "INSERT INTO out(name, source, object) VALUES('n', ?, 'w')",
     "UPDATE out SET source = ? WHERE name = '0'", "COMMIT"])
-def test_bytes_that_cannot_be_read_back(db, sql):
-    images = [writer.write({"w": writer.dense(bytes([i]) * 200000)}) for i in range(10)]
+def test_bytes_that_cannot_be_read_back(db, sql, again):
+    images = [writer.write({"w": writer.dense(bytes([i]) * 20000)}) for i in range(60)]
     declare(db, "a.zt")
     db.execute("BEGIN")
     put(db, "d")
-    for i, image in enumerate(images):
+    for i, image in enumerate(images + images[:again]):   # These are open, then
         insert(db, name=str(i), source=image, object="w")
     for fd in os.listdir("/proc/self/fd"):
         link = f"/proc/self/fd/{fd}"
         if os.path.islink(link) and os.readlink(link).startswith(os.getcwd()) and "(deleted)" in os.readlink(link):
             os.truncate(link, 0)
-    failure = refusal(db, sql, *([images[0]] if "?" in sql else []))
-    assert failure == (IOERR, "ztensor: a.zt: reading back: Input/output error")
+    for image in images[8:50] if "?" in sql else [None]:
+        failure = refusal(db, sql, *([image] if image else []))
+        assert failure == (IOERR, "ztensor: a.zt: reading back: Input/output error")
     if db.in_transaction:
         db.execute("ROLLBACK")
     assert listing(".") == []
@@ -214,7 +217,7 @@ def test_a_source_that_changed(db):
     before = open("a.zt", "rb").read()
     declare(db, "other.zt", name="other")
     put(db, "a", b"\7", table="other")
-    for change in (lambda: open("src.zt", "ab").write(b"x"), lambda: os.truncate("src.zt", 100), lambda: os.unlink("src.zt"),
+    for change in (lambda: os.utime("src.zt", (1, 1)), lambda: open("src.zt", "ab").write(b"x"), lambda: os.truncate("src.zt", 100), lambda: os.unlink("src.zt"),
                    lambda: os.rename("other.zt", "src.zt")):
         db.execute("BEGIN")
         db.execute("INSERT INTO t VALUES(1)")
@@ -227,6 +230,32 @@ def test_a_source_that_changed(db):
         os.unlink("src.zt")
         put(db, "a", table="src")
     assert listing(".") == ["a.zt", "src.zt"]
+
+
+def test_a_source_on_another_device(db):
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as other:
+        if os.stat(other).st_dev == os.stat(".").st_dev:
+            pytest.skip("one device")
+        for path in ("a.zt", f"{other}/a.zt"):
+            with open(path, "wb") as file:
+                file.write(writer.sample())
+        os.symlink("a.zt", "link")
+        declare(db, "out.zt")
+        db.execute("BEGIN")
+        insert(db, name="a", source="link", object="layer1.bias")
+        os.unlink("link")
+        os.symlink(f"{other}/a.zt", "link")
+        assert refusal(db, "COMMIT") == (1, "ztensor: link: the file has changed since its row was inserted")
+
+
+def test_an_image_without_bytes(db):
+    declare(db, "out.zt")
+    db.execute("BEGIN")
+    for _ in range(2):
+        assert refusal(db, "INSERT INTO out(name, source) VALUES('a', x'')") == (1, "ztensor: <blob>: the file is empty")
+    put(db, "minus", b"", shape="[-0]")
+    db.execute("COMMIT")
+    assert tensors(db, "out.zt") == {"minus": ("u8", "[0]", b"")}
 
 
 def test_a_digest_that_does_not_match(db, save):

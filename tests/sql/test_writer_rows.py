@@ -382,3 +382,28 @@ def test_a_table_without_rows_is_dropped_in_a_savepoint(out, tmp_path):
     out.execute("DROP TABLE out")
     out.execute("COMMIT")
     assert listing(tmp_path) == []
+
+
+def test_a_place_where_there_are_no_bytes_at_all(tmp_path, sample):
+    db = open_writer(tmp_path / "out.zt")
+    db.execute("BEGIN")
+    insert(db, name="s", source=sample, object="layer1.bias")
+    db.execute("UPDATE temp.out_rows SET offset = 0, length = 1")
+    assert refusal(db, "COMMIT")[1].endswith("the table that keeps its rows was changed")
+    db.close()
+
+
+def test_tables_that_are_connected_again(tmp_path):
+    """A schema that is read again connects tables in the order of their use."""
+    db = open_writer(tmp_path / "one.zt", name="one")
+    declare(db, tmp_path / "two.zt", name="two")
+    db.execute("BEGIN")
+    db.execute("DROP TABLE one")
+    db.execute("ROLLBACK")
+    db.execute("BEGIN")
+    for name in ("two", "one"):
+        assert rows(db, f"SELECT * FROM {name}") == []
+        put(db, name, table=name)
+    db.execute("COMMIT")
+    assert [names(db, tmp_path / f"{name}.zt") for name in ("one", "two")] == [["one"], ["two"]]
+    db.close()

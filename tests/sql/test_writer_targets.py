@@ -134,10 +134,11 @@ def test_files_on_two_devices(db):
     with tempfile.TemporaryDirectory(dir="/dev/shm") as other:
         if os.stat(other).st_dev == os.stat(".").st_dev:
             pytest.skip("one device")
-        declare(db, "a.zt", name="one")
-        declare(db, f"{other}/a.zt", name="two")
-        db.execute("BEGIN")
-        put(db, "x", table="one")
-        put(db, "y", table="two")
-        db.execute("COMMIT")
+        declare(db, "a.zt", "mode='replace'", name="one")
+        declare(db, f"{other}/a.zt", "mode='replace'", name="two")
+        for _ in range(2):
+            db.execute("BEGIN")
+            put(db, "x", table="one")
+            put(db, "y", table="two")
+            db.execute("COMMIT")
         assert names(db, "a.zt") == ["x"] and names(db, f"{other}/a.zt") == ["y"]
