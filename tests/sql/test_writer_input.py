@@ -183,7 +183,7 @@ def test_data_longer_than_a_result_may_be(db):
     "SELECT data FROM out WHERE name = 'd'", "INSERT INTO out(name, source, object) VALUES('n', ?, 'w')",
     "UPDATE out SET source = ? WHERE name = '0'", "COMMIT"])
 def test_bytes_that_cannot_be_read_back(db, sql, again):
-    images = [writer.write({"w": writer.dense(bytes([i]) * 20000)}) for i in range(60)]
+    images = [writer.write({"w": writer.dense(bytes([i]) * 200000)}) for i in range(10)]
     declare(db, "a.zt")
     db.execute("BEGIN")
     put(db, "d")
@@ -193,9 +193,8 @@ def test_bytes_that_cannot_be_read_back(db, sql, again):
         link = f"/proc/self/fd/{fd}"
         if os.path.islink(link) and os.readlink(link).startswith(os.getcwd()) and "(deleted)" in os.readlink(link):
             os.truncate(link, 0)
-    for image in images[8:50] if "?" in sql else [None]:
-        failure = refusal(db, sql, *([image] if image else []))
-        assert failure == (IOERR, "ztensor: a.zt: reading back: Input/output error")
+    failure = refusal(db, sql, *([images[8 if again else 0]] if "?" in sql else []))
+    assert failure == (IOERR, "ztensor: a.zt: reading back: Input/output error")
     if db.in_transaction:
         db.execute("ROLLBACK")
     assert listing(".") == []
