@@ -342,6 +342,12 @@ def test_bytes_in_no_place_are_given_again(out, tmp_path):
     assert tensors(out, tmp_path / "out.zt")["b"] == ("f32", "[1]", b"\5\6\7\10")
 
 
+def test_a_path_that_is_gone(out, sample):
+    insert(out, name="s", source=sample, object="layer1.bias")
+    out.execute("UPDATE temp.out_rows SET source = NULL WHERE name = 's'")
+    assert rows(out, "SELECT source, object FROM out WHERE name = 's' AND rowid = 7") == [(None, "layer1.bias")]
+
+
 @pytest.mark.parametrize("number", [77, 2**32 - 1, 2**32, -5])
 def test_a_source_that_is_none_is_given_again(out, tmp_path, save, sample, number):
     insert(out, name="s", source=sample, object="layer1.bias")
@@ -362,6 +368,8 @@ def test_rows_that_are_gone(tmp_path):
     db.execute("DROP TABLE temp.out_rows")
     gone = f"ztensor: {tmp_path}/out.zt: no such table: temp.out_rows"
     assert refusal(db, "INSERT INTO other(key, value) VALUES('k', 1)")[1] == gone
+    db.execute("SAVEPOINT s")
+    assert refusal(db, "DROP TABLE out")[1] == "SQL logic error"
     assert refusal(db, "COMMIT")[1] == gone
     assert not db.in_transaction and listing(tmp_path) == []
     db.close()
