@@ -49,7 +49,7 @@ typedef struct arrow_result {
   size_t next;           /* Batch to give away */
   int64_t room;          /* Rows that the last batch has room for */
   int64_t total;         /* Rows of all batches */
-  int rc;                /* Of the first failure */
+  int rc;                /* Of the failure, after which nothing is done */
   char *message;
 } arrow_result;
 
@@ -77,7 +77,7 @@ static void arrow_free(arrow_result *r){
 }
 
 static int arrow_nomem(arrow_result *r){
-  if( !r->rc ) r->rc = SQLITE_NOMEM;
+  r->rc = SQLITE_NOMEM;
   return r->rc;
 }
 
@@ -89,7 +89,7 @@ static void *arrow_zeros(size_t n, size_t size){
 
 /* Make room for `to` instead of `from` bytes, the new ones 0. */
 static void *arrow_grow(arrow_result *r, void *old, size_t from, size_t to){
-  uint8_t *p = r->rc ? NULL : sqlite3_realloc64(old, to);
+  uint8_t *p = sqlite3_realloc64(old, to);
   if( !p ) arrow_nomem(r);
   else memset(p+from, 0, to-from);
   return p;
@@ -103,7 +103,6 @@ static size_t arrow_width(arrow_type type, int64_t rows){
 /* --- Rows --- */
 
 static int arrow_fail(arrow_result *r, int column, const char *what, const char *cure){
-  if( r->rc ) return r->rc;
   r->message = sqlite3_mprintf("column '%s': row %lld %s: %s", r->names[column], r->total, what,
                                cure);
   r->rc = r->message ? SQLITE_ERROR : SQLITE_NOMEM;

@@ -24,7 +24,7 @@ static bool attribute_put_decimal(zt_text text, zt_cbor_out *out){
   bool above = false;   /* The absolute value is 2^64 */
   for(size_t i=negative; i<text.n; i++){
     const unsigned digit = (unsigned)(unsigned char)text.z[i]-'0';
-    if( digit>9 || above ) return false;
+    if( digit>9 ) return false;
     if( zt_mul64(u, 10, &u) && zt_add64(u, digit, &u) ) continue;
     above = negative && i+1==text.n && zt_text_is(text, "-18446744073709551616");
     if( !above ) return false;

@@ -275,8 +275,11 @@ static int rows_fail_value(zt_text key, zt_error *of, zt_error *err){
 /* Read a value that waits in the spool. */
 static int rows_read_kept(const zt_draft_rows *r, zt_row *out, zt_error *err){
   zt_output *spool = zt_write_sources_spooled(r->sources);
-  const size_t n = out->data.n ? out->data.n-1 : 0;
+  const size_t n = out->data.n-1;
   uint8_t stored;
+  if( out->data.n==0 ){   /* The kind, at least, is there */
+    return zt_fail(err, SQLITE_CORRUPT_VTAB, "the table that keeps its rows was changed");
+  }
   out->value.p = sqlite3_malloc64((uint64_t)n+1);
   if( !out->value.p ) return zt_fail_nomem(err);
   out->value.n = n;
@@ -354,7 +357,7 @@ zt_supplies zt_rows_supplies(const zt_draft_rows *r){
 
 /* True if the row is an attribute that the format cannot hold, and the writer leaves such out. */
 static bool rows_drops(const zt_draft_rows *r, const zt_row *row){
-  return row->name.z && r->drop_attributes && !r->encoder->object_attributes;
+  return row->name.z && r->drop_attributes;
 }
 
 static zt_draft_attribute rows_attribute(const zt_row *row){
@@ -591,7 +594,7 @@ static int rows_complete_object(const zt_draft_rows *r, zt_draft *draft, zt_supp
   if( !zt_draft_next_component(draft, number, 0, &c) ) return SQLITE_OK;
   supply = &supplies->a[c.supply];
   if( supply->kind==ZT_SUPPLY_BYTES || supply->bare ) return SQLITE_OK;
-  if( r->drop_attributes && !r->encoder->object_attributes ) return SQLITE_OK;
+  if( r->drop_attributes ) return SQLITE_OK;
   err->object = zt_draft_name(draft, number);
   if( zt_write_sources_open(r->sources, supply->source, &file, err) ) return err->rc;
   return rows_bring_all(r, draft, number, &file, supply->object, err);

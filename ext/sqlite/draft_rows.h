@@ -29,7 +29,7 @@ typedef struct zt_draft_rows {
   zt_connection *connection;
   const zt_encoder *encoder;
   zt_encoder_options options;    /* For rows that say nothing else */
-  bool drop_attributes;          /* Leave out attributes of objects that the format cannot hold */
+  bool drop_attributes;          /* Leave out attributes of objects, which the format cannot hold */
   zt_write_sources *sources;
   zt_budget *budget;
 } zt_draft_rows;

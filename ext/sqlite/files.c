@@ -84,7 +84,7 @@ int zt_files_list(zt_files *f, bool sorted, bool opened, zt_connection *connecti
     files_take(f, f->a, &paths);
     f->n = paths.n;
     f->complete = true;
-    f->sorted = paths.sorted || sorted;
+    f->sorted = paths.sorted;
   }else{
     zt_fail_nomem(err);
   }

@@ -77,7 +77,7 @@ static bool type_counts_read_bits(const type_counts *t, const zt_object *object,
   zt_level level;
   zt_walk w;
   zt_walk_begin(t->container, &object->attributes, &w, &level, t->err);
-  while( !found && zt_walk_next(&w, &level, &key, &value) ){
+  while( zt_walk_next(&w, &level, &key, &value) ){
     if( !zt_value_is_text(&key, "bits") ) continue;
     found = value.type==ZT_VALUE_INTEGER && !value.bytes.p && !value.negative;
     *bits = value.u;

@@ -22,7 +22,7 @@ zt_writer *zt_writer_holder(zt_writer *w){
 ** or which were put there. */
 static bool writer_has_others(zt_writer *w, int *rc){
   const bool loaded = zt_writer_rows_marked(w->stored, ZT_WRITER_LOADED, rc);
-  return *rc==SQLITE_OK && (loaded || !zt_writer_rows_empty(w->stored, rc)) && *rc==SQLITE_OK;
+  return *rc==SQLITE_OK && (loaded || !zt_writer_rows_empty(w->stored, rc));
 }
 
 int zt_writer_begin(zt_writer *w, zt_error *err){
@@ -82,8 +82,8 @@ void zt_writer_rollback_to(zt_writer *w, int n){
 
 /* True if the transaction has something to write. */
 static bool writer_has_rows(zt_writer *w, int *rc){
-  if( w->arguments.mode!=ZT_OUTPUT_UPDATE ) return !zt_writer_rows_empty(w->stored, rc) && !*rc;
-  return zt_writer_rows_marked(w->stored, ZT_WRITER_CHANGED, rc) && !*rc;
+  if( w->arguments.mode!=ZT_OUTPUT_UPDATE ) return !zt_writer_rows_empty(w->stored, rc);
+  return zt_writer_rows_marked(w->stored, ZT_WRITER_CHANGED, rc);
 }
 
 bool zt_writer_must_stay(zt_writer *w, int *rc){
@@ -243,7 +243,7 @@ int zt_writer_commit(zt_writer *w, zt_error *err){
   err->path = w->arguments.path;
   if( !w->output && writer_has_rows(w, &rc) ) writer_make(w, err);
   if( rc==SQLITE_OK && !err->rc ) rc = zt_writer_rows_clear(w->stored);
-  if( rc && !err->rc ) return zt_writer_fail(w, rc, err);
+  if( rc ) return zt_writer_fail(w, rc, err);
   if( err->rc || !w->output || writer_lock_databases(w, err) ) return err->rc;
   return writer_put_in_place(w, err);
 }

@@ -8,9 +8,17 @@
 #define WRITER_NONE ((sqlite3_int64)-1)
 
 int zt_writer_fail_of(sqlite3 *db, int rc, zt_error *err){
+  static const char own[] = "ztensor: ";
+  const char *message;
   if( rc==SQLITE_NOMEM ) return zt_fail_nomem(err);
   if( rc==SQLITE_INTERRUPT ) return zt_fail_interrupt(err);
-  return zt_fail(err, rc, "%s", sqlite3_errmsg(db));
+  message = sqlite3_errmsg(db);
+  if( strncmp(message, own, strlen(own))==0 ){   /* Of another table here, with its place */
+    err->path = NULL;
+    err->object.z = err->component.z = NULL;
+    message += strlen(own);
+  }
+  return zt_fail(err, rc, "%s", message);
 }
 
 int zt_writer_fail(const zt_writer *w, int rc, zt_error *err){

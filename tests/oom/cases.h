@@ -352,6 +352,14 @@ static const oom_case cases[] = {
   { .sql = "SELECT *, source, level FROM zt_check('" V12 "hand_bad_objects.zt', 'full')", .utf16 = true },
   { .sql = "SELECT * FROM zt_rows('" SMALL "', 'blk.0.attn.q', 'f16'), zt_attributes('" V12 "wheel_attributes.zt') AS a WHERE a.path GLOB '*wheel*'", .utf16 = true },
   { .sql = "SELECT zt_blob('" SMALL "', 'blk.0.attn.q', 'data', 'three', 7)", .error = "'three'", .utf16 = true },
+  { .sql = "SELECT path FROM zt_files WHERE source IN ('" SMALL "', '" TREE "/a.zt')", .utf16 = true },
+  { .sql = "SELECT object FROM zt_objects WHERE source IN ('" SMALL "', '" TREE "/a.zt') AND on_error = 'skip'" },
+  { .sql = "SELECT zt_host('a host'), zt_host(), zt_absolute('x')", .utf16 = true },
+  { .sql = "SELECT zt_pack('npz', 'w', x'00', 'u8', '[1]')", .utf16 = true },
+  { .sql = "SELECT zt_fingerprint(object, fingerprint) FROM zt_objects('" SMALL "')", .utf16 = true },
+  { .sql = "SELECT text, value FROM zt_given('usage') WHERE value = 7", .utf16 = true },
+  { .sql = "SELECT * FROM zt_files('" SMALL "', 'b')", .error = "takes at most" },
+  { .sql = "SELECT * FROM zt_compare('" SMALL "', 'w')", .error = "needs two sources and objects" },
   { .sql = "SELECT path FROM named", .setup = "CREATE VIRTUAL TABLE temp.named USING zt_files('" TREE "/*.zt')", .utf16 = true },
 
   /* The entry point that opens no files */

@@ -20,6 +20,7 @@ typedef struct oom_write {
   const char *sql;       /* Statements */
   const char *before;    /* A file that is the target before; NULL: none */
   const char *error;     /* The script fails, and the message contains this; NULL: it writes */
+  bool utf16;            /* The database's encoding: each text that is looked at is converted first */
   uint64_t each;         /* Allocations that fail in turn; 0: EACH */
 } oom_write;
 
@@ -96,9 +97,22 @@ static const oom_write writes[] = {
            " COMMIT", .before = SMALL },
   { .sql = "CREATE VIRTUAL TABLE temp.out USING zt_writer('" TARGET "', mode='replace', sync='full');" BY_DATA, .before = SMALL },
 
+  { OUT("format='ztensor-2'") "BEGIN; INSERT INTO out(name, data, dtype, shape) VALUES ('w', zeroblob(4), 'f32', '[1]'), ('v', x'01020304', 'u8', '[4]');"
+           " INSERT INTO out(key, value, type) VALUES ('k', zeroblob(9), 'blob'), ('t', 'text', 'text'), ('j', '{\"a\": [1e300, \"\\u0041\"]}', 'object'), ('n', '7', 'integer');"
+           " UPDATE out SET value = zeroblob(9) WHERE key = 'k'; UPDATE out SET value = 'text', type = 'text' WHERE key = 't'; UPDATE out SET value = x'00' WHERE key = 'k';"
+           " UPDATE out SET data = zeroblob(4), dtype = 'f32', shape = '[1]', bytes = 4 WHERE name = 'w'; UPDATE out SET name = 'x', dtype = 'i8' WHERE name = 'v';"
+           " UPDATE out SET rowid = 9 WHERE key = 't'; DELETE FROM out WHERE key = 'n'; SELECT * FROM out WHERE name = 'x'; COMMIT", .utf16 = true, .each = 2500 },
+  { OUT("mode='update', format='ztensor-1.2'") "BEGIN; SELECT name, bytes FROM out; UPDATE out SET bytes = bytes, source = source, shape = shape, dtype = dtype, format = format"
+           " WHERE name = 'blk.0.attn.q'; UPDATE out SET name = 'renamed' WHERE name = 'blk.0.attn.q'; COMMIT", .before = SMALL, .utf16 = true },
+  { OUT("mode='update'") "BEGIN; SELECT count(*) FROM out; UPDATE out SET stored_type = 'i16' WHERE key = 't.u8'; COMMIT", .before = GGUF "golden/kv_types.gguf" },
+
   /* Failures */
+  { OUT("format='ztensor-2'") "INSERT INTO out(key, value, type) VALUES ('k', 'a', 'integer')", .error = "is not of type integer", .utf16 = true },
+  { OUT("format='ztensor-2'") "INSERT INTO out(key, value, type) VALUES ('k', 'a', 'integers')", .error = "unknown type", .utf16 = true },
+  { OUT("format='ztensor-2'") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', x'00', 'u8', '[\"\\u0041\"]')", .error = "shape must be", .utf16 = true },
   { OUT("format='npz'") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', x'0000', 'bf16', '[1]')", .error = "npz cannot hold bf16" },
   { OUT("format='npz'") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', x'00', 'u8', '[1]'), ('w', x'00', 'u8', '[1]')", .error = "there is" },
+  { OUT("format='npz'") "ALTER TABLE out RENAME TO other", .error = "cannot be renamed" },
   { ALL("format='nothing'"), .error = "nothing" },
   { ALL("formats='npz'"), .error = "formats" },
   { ALL("format='npz', encoding='zstd'"), .error = "it has 'raw' and 'deflate'" },
@@ -169,12 +183,13 @@ static inline uint64_t write_found(const oom_write *w){
 
 /* --- Running --- */
 
-static inline sqlite3 *write_open(const char *setup){
+static inline sqlite3 *write_open(const oom_write *w, const char *setup){
   blob image = read_file(V12 "hand_sparse.zt");
   char *message = NULL;
   sqlite3_stmt *s;
   sqlite3 *db;
   assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+  if( w->utf16 ) execute(db, "PRAGMA encoding = 'UTF-16'");
   check( sqlite3_ztensor_write_init(db, &message, NULL)==SQLITE_OK, "%s", message );
   execute(db, "CREATE TABLE images(image); CREATE TEMP TABLE t(x); DROP TABLE t");   /* SQLite has a message of its own for temp's first use */
   assert_int_equal(sqlite3_prepare_v2(db, "INSERT INTO images VALUES (?1)", -1, &s, NULL), SQLITE_OK);
@@ -221,7 +236,7 @@ static inline write_expectation write_expect(const oom_write *w, const char *set
   sqlite3 *db;
   write_reset(w);
   e.before = write_found(w);
-  db = write_open(setup);
+  db = write_open(w, setup);
   memory_arm(0, false);
   e.answer = write_ask(db, sql);
   e.calls = memory.calls;
@@ -257,7 +272,7 @@ static inline bool write_run(const write_expectation *e, uint64_t at, bool on){
   sqlite3 *db;
   answer a;
   write_reset(e->w);
-  db = write_open(e->setup);
+  db = write_open(e->w, e->setup);
   memory_arm(at, on);
   a = write_ask(db, e->sql);
   memory.fails_at = 0;

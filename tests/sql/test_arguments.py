@@ -335,3 +335,46 @@ def test_on_error_may_be_given_as_a_condition(db, doubtful, table):
     assert rows(db, sql, doubtful.path, "layer1.bias") == [(20, 5)]
     sql = f"SELECT DISTINCT on_error FROM {table}(?, 'layer1.bias')"
     assert rows(db, sql, doubtful.files[0]) == [("abort", )]
+
+
+def test_an_empty_blob_twice(db):
+    assert rows(db, "SELECT size, error FROM (VALUES(x''), (x'')) CROSS JOIN zt_files(column1)") == 2 * [(0, prefix("<blob>") + "the file is empty")]
+
+
+@pytest.mark.skipif(sqlite3.sqlite_version_info < (3, 38), reason="before, SQLite gives the values of an IN one by one")
+def test_lists_of_arguments(db, sample):
+    """More values than there are between two checks for an interrupt; and a list without any before another one."""
+    many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 1100) SELECT printf('%.*c', i, '/') || substr(?, 2) FROM n"
+    assert rows(db, f"SELECT count(*) FROM zt_files WHERE source IN ({many})", sample) == [(1100,)]
+    assert rows(db, "SELECT path FROM zt_objects WHERE source IN (SELECT 'a' WHERE 0) AND on_error IN ('skip', 'abort')") == []
+
+
+def test_a_list_without_files_has_no_path(db):
+    assert rows(db, "SELECT * FROM zt_files('[]') WHERE path = 'x'") == rows(db, "SELECT * FROM zt_files('[]') WHERE path IN ('x', 'y')") == []
+
+
+@pytest.mark.parametrize("offset, found", [("1", [1, 2]), ("1.0", [1, 2]), ("'1'", [1, 2]), ("100000", []), ("999999999999", [])])
+def test_offsets(db, sample, offset, found):
+    sql = "SELECT position FROM zt_elements(?, 'layer1.weight') LIMIT 2 OFFSET "
+    assert rows(db, sql + offset, sample) == [(i,) for i in found]
+
+
+def test_an_offset_after_a_position_that_no_element_has(db, save):
+    path = save("long.zt", writer.write({"w": writer.dense(bytes(100002))}))
+    for condition in ("position < 1e300", "position > -1e300"):
+        assert rows(db, f"SELECT position FROM zt_elements(?, 'w') WHERE {condition} LIMIT -1 OFFSET 100000", path) == [(100000,), (100001,)]
+
+
+def test_an_order_needs_no_look_at_files_that_are_not_opened(connect, db):
+    nofs = connect(entry="sqlite3_ztensor_nofs_init")
+    sql = "SELECT position FROM zt_elements('{}', 'w') ORDER BY position"
+    assert message(nofs, sql.format("a.zt")).endswith("opens no files")
+    assert message(db, sql.format("https://localhost/a.zt")).startswith("ztensor: ")
+
+
+def test_the_offset_of_files_of_which_one_is_broken(db, save, tmp_path):
+    for name in "abc":
+        save(f"d/{name}.zt", b"broken" if name == "b" else writer.sample())
+    assert message(db, "SELECT object FROM zt_objects(?) LIMIT 1 OFFSET 100000", str(tmp_path / "d")).startswith(prefix(tmp_path / "d/b.zt"))
+    assert rows(db, "SELECT object FROM zt_objects(?, 'skip') LIMIT 1 OFFSET 100000", str(tmp_path / "d")) == []
+    assert rows(db, "SELECT etag FROM zt_files(?)", str(tmp_path / "d")) == 3 * [(None,)]

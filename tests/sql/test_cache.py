@@ -1,5 +1,6 @@
 """Opened files are remembered by a connection, and a changed file is always noticed."""
 import os
+import time
 
 import corpus
 import writer
@@ -144,3 +145,14 @@ def test_unfinished_and_failed_statements_leave_no_file_open(connect, tree):
     assert message(db, "SELECT * FROM zt_objects(?)", tree.files[3]).startswith(prefix(tree.files[3]))
     db.close()
     assert open_tensor_files() == []
+
+
+def test_a_name_of_its_own_for_each_link_of_a_file(db, tmp_path):
+    """An array's name is that of its file: what is kept of one link does not serve the other."""
+    (tmp_path / "a.npy").write_bytes(next((corpus.FORMATS / "npy/golden").glob("*.npy")).read_bytes())
+    os.link(tmp_path / "a.npy", tmp_path / "b.npy")
+    time.sleep(0.1)   # A file that changed a moment ago is not kept
+    for name in "aabba":
+        assert rows(db, "SELECT object FROM zt_objects(?)", str(tmp_path / f"{name}.npy")) == [(name,)]
+    os.chmod(tmp_path / "a.npy", 0o600)   # Changes the time of the file's last change alone
+    assert rows(db, "SELECT object, zt_dense(path, object) IS NOT NULL FROM zt_objects(?)", str(tmp_path / "a.npy")) == [("a", 1)]

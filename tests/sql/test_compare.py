@@ -322,3 +322,9 @@ def test_a_histogram_of_what_cannot_be_interpreted_is_an_error(db, tmp_path):
     assert message(db, "SELECT * FROM zt_histogram(?, 'w')", str(a)).startswith(place(str(a), "w") + "complex numbers have no")
     assert "needs a source and an object" in message(db, "SELECT * FROM zt_histogram")
     assert rows(db, "SELECT * FROM zt_histogram(NULL, 'w')") == [] == rows(db, "SELECT * FROM zt_histogram(?, NULL)", str(a))
+
+
+def test_conditions_on_arguments(db, save):
+    path = save("a.zt", writer.write({"w": writer.dense(b"\1\2")}))
+    sql = "SELECT equal FROM zt_compare(?1, 'w', ?1, 'w') WHERE source {} ?1 AND object {} 'w'"
+    assert [rows(db, sql.format(sign, sign), path) for sign in (">=", ">", "IS")] == [[(2,)], [], [(2,)]]

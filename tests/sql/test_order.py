@@ -232,3 +232,17 @@ def test_positions_of_several_files_come_backward_in_each(db, mixed):
     forward = rows(db, "SELECT path, position FROM zt_elements(?, 'w')", mixed)
     assert rows(db, "SELECT path, position FROM zt_elements(?, 'w') ORDER BY path, position DESC", mixed) == sorted(
         sorted(forward, key=lambda row: row[1], reverse=True), key=lambda row: row[0])
+
+
+def test_a_table_with_a_source_sorts_what_only_goes_forward(db, save):
+    path = save("s.zt", writer.write({"s": writer.csr()}))
+    db.execute(f"CREATE VIRTUAL TABLE temp.e USING zt_elements({quoted(path)}, 's')")
+    assert rows(db, "SELECT path, position, object FROM e ORDER BY position DESC") == [(path, 5, "s"), (path, 1, "s")]
+
+
+def test_a_path_that_looks_like_an_array_is_none(db, save, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for name in ("[a].zt", "b.zt"):
+        save(name, writer.write({"w": writer.dense(b"\1")}))
+    sql = "SELECT json_array(path, coords) FROM zt_elements((SELECT ?), 'w') ORDER BY position"
+    assert sorted(rows(db, sql, '["[[]a].zt", "b.zt"]')) == [('["[a].zt",[0]]',), ('["b.zt",[0]]',)]

@@ -101,3 +101,10 @@ def test_names_of_types_are_escaped(db):
     for format in ('a"b\\c', "\x01\n", "é\U0001f600", ""):
         data = writer.write({"t": opaque([1], format)})
         assert types(db, data) == counted(db, data) == [(format, None, None, None, 1, 1, 0)]
+
+
+def test_bits_that_are_no_integer_of_64_bits(db, save):
+    bits = [4, 2**64 - 1, writer.tag(2, b"\1" + bytes(8)), -4, "4", 4.0, None]
+    objects = {str(i): {**dense(b"1"), "format": "quantized_group", "attributes": {"bits": each}} for i, each in enumerate(bits)}
+    found = [each.get("bits") for each in json.loads(value(db, "SELECT types FROM zt_files(?)", save("b.zt", writer.write(objects))))]
+    assert found == [4, str(2**64 - 1), None]

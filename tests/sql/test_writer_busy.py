@@ -1,15 +1,18 @@
 """zt_writer: a COMMIT that another reader of the database makes wait leaves the target alone, and the next one writes it."""
 import os
+import resource
 import shutil
+import sqlite3
 import threading
 
 import pytest
 
 from support import rows, value
-from writing import BUSY, ENTRY, declare, inside, listing, names, put, refusal  # noqa: F401
+from writing import BUSY, ENTRY, IOERR, declare, inside, listing, names, put, refusal  # noqa: F401
 
 
 pytestmark = pytest.mark.usefixtures("inside")
+CANTOPEN = 14
 WAITS = "ztensor: a.zt: COMMIT has begun, and the database was busy: COMMIT again, or ROLLBACK"
 
 
@@ -239,3 +242,50 @@ def test_no_file_of_temp_is_made_if_only_a_tensor_file_is_written(connect, monke
     declare(db, "a.zt")
     put(db, "a")
     assert names(db, "a.zt") == ["a"]
+
+
+def limited(kind, value_, db):
+    """The failure of COMMIT with at most that much of a resource; None: it succeeds."""
+    limits = resource.getrlimit(kind)
+    resource.setrlimit(kind, (value_, limits[1]))
+    try:
+        db.execute("COMMIT")
+    except sqlite3.Error as error:
+        return error.sqlite_errorcode & 0xff, str(error)
+    finally:
+        resource.setrlimit(kind, limits)
+    return None
+
+
+def test_a_database_that_cannot_be_written(connect):
+    """SQLite's pages are written before the file is in its place."""
+    db = connect("m.db", ENTRY)
+    db.execute("PRAGMA cache_size = -40000")
+    db.execute("CREATE TABLE t(a)")
+    declare(db, "a.zt")
+    db.execute("BEGIN")
+    put(db, "a")
+    db.execute("INSERT INTO t VALUES(zeroblob(10000000))")
+    assert limited(resource.RLIMIT_FSIZE, 5000000, db) == (IOERR, "ztensor: a.zt: the database: disk I/O error")
+    assert not db.in_transaction and files() == [] and rows(db, "SELECT * FROM t") == []
+
+
+def test_few_files_may_be_open(connect):
+    """A COMMIT has all that it needs, or changes nothing; temp does without a file."""
+    found = set()
+    for n in range(8):
+        name = f"{n}.zt"
+        db = connect("m.db", ENTRY)
+        db.execute("CREATE TABLE IF NOT EXISTS t(a)")
+        declare(db, name)
+        db.execute("BEGIN")
+        put(db, "a")
+        db.execute("INSERT INTO t VALUES(?)", (n,))
+        free = [i for i in range(500) if not os.path.exists(f"/proc/self/fd/{i}")]
+        failure = limited(resource.RLIMIT_NOFILE, free[n], db)
+        if failure:
+            assert failure[0] in (CANTOPEN, IOERR) and failure[1].endswith("Too many open files")
+        assert value(db, "SELECT count(*) FROM t WHERE a = ?", n) == (0 if failure else 1)
+        assert not db.in_transaction and (name in files()) == (not failure)
+        found.add(failure is None)
+    assert found == {False, True}

@@ -3,13 +3,14 @@ import json
 import os
 import sqlite3
 import struct
+import tempfile
 
 import pytest
 
 import support
 import writer
 from support import rows, value
-from writing import CONSTRAINT, ENTRY, TOOBIG, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
+from writing import CONSTRAINT, ENTRY, IOERR, TOOBIG, attributes, declare, f32, insert, inside, listing, names, put, refusal, tensors  # noqa: F401
 
 
 pytestmark = pytest.mark.usefixtures("inside")
@@ -155,6 +156,18 @@ def test_sources_that_are_named_again(db, save):
     assert [data for _, _, data in tensors(db, "out.zt").values()] == [b"5678", b"5678", b"1234", b"1234", b"56789", b"1234", b"56789"]
 
 
+def test_images_that_are_named_again(db):
+    """More than are open at a time, and than the table of them begins with; two of the same length are told apart by all bytes."""
+    images = [writer.write({"w": writer.dense(bytes([i]) + bytes(20000) + bytes([i // 2]))}) for i in range(20)]
+    declare(db, "out.npz")
+    db.execute("BEGIN")
+    for again in range(2):
+        for i, image in enumerate(images):
+            insert(db, name=f"{again}.{i:02}", source=image, object="w")
+    db.execute("COMMIT")
+    assert [(data[0], data[-1]) for _, _, data in tensors(db, "out.npz").values()] == 2 * [(i, i // 2) for i in range(20)]
+
+
 def test_data_longer_than_a_result_may_be(db):
     declare(db, "a.zt")
     db.execute("BEGIN")
@@ -163,6 +176,29 @@ def test_data_longer_than_a_result_may_be(db):
     assert refusal(db, "SELECT data FROM out") == (sqlite3.SQLITE_TOOBIG, "string or blob too big")
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limit)
     assert value(db, "SELECT data FROM out") == bytes(20_000)
+
+
+@pytest.mark.parametrize("again", [0, 8])
+@pytest.mark.parametrize("sql", [
+    "UPDATE out SET data = x'05060708' WHERE name = 'd'", "UPDATE out SET dtype = 'i8' WHERE name = 'd'",
+    "SELECT data FROM out WHERE name = 'd'", "INSERT INTO out(name, source, object) VALUES('n', ?, 'w')",
+    "UPDATE out SET source = ? WHERE name = '0'", "COMMIT"])
+def test_bytes_that_cannot_be_read_back(db, sql, again):
+    images = [writer.write({"w": writer.dense(bytes([i]) * 200000)}) for i in range(10)]
+    declare(db, "a.zt")
+    db.execute("BEGIN")
+    put(db, "d")
+    for i, image in enumerate(images + images[:again]):   # These are open, then
+        insert(db, name=str(i), source=image, object="w")
+    for fd in os.listdir("/proc/self/fd"):
+        link = f"/proc/self/fd/{fd}"
+        if os.path.islink(link) and os.readlink(link).startswith(os.getcwd()) and "(deleted)" in os.readlink(link):
+            os.truncate(link, 0)
+    failure = refusal(db, sql, *([images[8 if again else 0]] if "?" in sql else []))
+    assert failure == (IOERR, "ztensor: a.zt: reading back: Input/output error")
+    if db.in_transaction:
+        db.execute("ROLLBACK")
+    assert listing(".") == []
 
 
 def test_the_target_as_its_own_source(db):
@@ -181,7 +217,7 @@ def test_a_source_that_changed(db):
     before = open("a.zt", "rb").read()
     declare(db, "other.zt", name="other")
     put(db, "a", b"\7", table="other")
-    for change in (lambda: open("src.zt", "ab").write(b"x"), lambda: os.truncate("src.zt", 100), lambda: os.unlink("src.zt"),
+    for change in (lambda: os.utime("src.zt", (1, 1)), lambda: open("src.zt", "ab").write(b"x"), lambda: os.truncate("src.zt", 100), lambda: os.unlink("src.zt"),
                    lambda: os.rename("other.zt", "src.zt")):
         db.execute("BEGIN")
         db.execute("INSERT INTO t VALUES(1)")
@@ -194,6 +230,32 @@ def test_a_source_that_changed(db):
         os.unlink("src.zt")
         put(db, "a", table="src")
     assert listing(".") == ["a.zt", "src.zt"]
+
+
+def test_a_source_on_another_device(db):
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as other:
+        if os.stat(other).st_dev == os.stat(".").st_dev:
+            pytest.skip("one device")
+        for path in ("a.zt", f"{other}/a.zt"):
+            with open(path, "wb") as file:
+                file.write(writer.sample())
+        os.symlink("a.zt", "link")
+        declare(db, "out.zt")
+        db.execute("BEGIN")
+        insert(db, name="a", source="link", object="layer1.bias")
+        os.unlink("link")
+        os.symlink(f"{other}/a.zt", "link")
+        assert refusal(db, "COMMIT") == (1, "ztensor: link: the file has changed since its row was inserted")
+
+
+def test_an_image_without_bytes(db):
+    declare(db, "out.zt")
+    db.execute("BEGIN")
+    for _ in range(2):
+        assert refusal(db, "INSERT INTO out(name, source) VALUES('a', x'')") == (1, "ztensor: <blob>: the file is empty")
+    put(db, "minus", b"", shape="[-0]")
+    db.execute("COMMIT")
+    assert tensors(db, "out.zt") == {"minus": ("u8", "[0]", b"")}
 
 
 def test_a_digest_that_does_not_match(db, save):

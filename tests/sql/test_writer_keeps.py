@@ -1,5 +1,7 @@
 """zt_writer with mode='update': what is left alone stays as it is stored, whether or not it is understood."""
 import io
+import os
+import resource
 import shutil
 import sqlite3
 import struct
@@ -506,3 +508,78 @@ def test_no_room_for_what_is_noted_beside_a_row(db):
         db.execute("PRAGMA temp.max_page_count = 1000000")
         db.execute("DROP TABLE u")
     assert noted > 2
+
+
+@pytest.fixture
+def own(db):
+    """A GGUF with values that keep their bytes, one of which is long."""
+    declare(db, "a.gguf")
+    db.execute("BEGIN")
+    insert(db, name="w", data=bytes(4), dtype="f32", shape="[1]")
+    insert(db, key="long", value="[" + ",".join(["1.5"] * 50000) + "]", type="array", stored_type="arr[f32]")
+    insert(db, key="n", value=5, stored_type="u8")
+    db.execute("COMMIT")
+    declare(db, "a.gguf", "mode='update'", name="u")
+    return db
+
+
+def limited(kind, value_, sql, db):
+    """The failure of a query with at most that much of a resource; None: it succeeds."""
+    limits = resource.getrlimit(kind)
+    resource.setrlimit(kind, (value_, limits[1]))
+    try:
+        rows(db, sql)
+    except sqlite3.Error as error:
+        return str(error)
+    finally:
+        resource.setrlimit(kind, limits)
+    return None
+
+
+def test_values_that_cannot_be_kept(own):
+    """Nothing is changed, and the next transaction finds all rows."""
+    found = []
+    for kind, values in ((resource.RLIMIT_NOFILE, range(4)), (resource.RLIMIT_FSIZE, (50000,))):
+        for value_ in values:
+            free = [i for i in range(500) if not os.path.exists(f"/proc/self/fd/{i}")]
+            own.execute("BEGIN")
+            found.append(limited(kind, free[value_] if kind == resource.RLIMIT_NOFILE else value_, "SELECT * FROM u", own))
+            own.rollback()
+    assert found[0] == found[1] == "ztensor: a.gguf: cannot open: Too many open files" and None in found[:4]
+    assert found[4] == "ztensor: a.gguf: writing: File too large"
+    assert value(own, "SELECT count(*) FROM u") == 3
+
+
+@pytest.mark.parametrize("change", ["SELECT count(*) FROM u", "UPDATE u SET value = 6 WHERE key = 'n'"])
+def test_kept_values_that_cannot_be_read_back(own, change):
+    before = load("a.gguf")
+    own.execute("BEGIN")
+    rows(own, "SELECT count(*) FROM u")
+    for fd in os.listdir("/proc/self/fd"):
+        link = f"/proc/self/fd/{fd}"
+        if os.path.islink(link) and os.readlink(link).startswith(os.getcwd()) and "(deleted)" in os.readlink(link):
+            os.truncate(link, 0)
+    own.execute("UPDATE u SET name = 'v' WHERE name = 'w'")
+    with pytest.raises(sqlite3.Error, match="^ztensor: a.gguf: reading back: Input/output error$"):
+        own.execute(change)
+        own.execute("COMMIT")
+    assert load("a.gguf") == before
+
+
+@pytest.mark.parametrize("sql", ["UPDATE u SET data = NULL WHERE key = 'n'", "UPDATE u SET stored_type = 'u16' WHERE key = 'n'"])
+def test_a_kept_value_of_which_one_column_is_set(own, sql):
+    own.execute(sql)
+    assert rows(own, "SELECT value, type, stored_type FROM u WHERE key = 'n'") == [(5, "integer", "u16" if "u16" in sql else "u8")]
+
+
+@pytest.mark.parametrize("where", ["offset", "(SELECT max(offset + length) FROM u_rows)"])
+def test_a_kept_value_without_bytes(own, where):
+    """The first one says whose bytes they are."""
+    before = load("a.gguf")
+    own.execute("BEGIN")
+    rows(own, "SELECT count(*) FROM u")
+    own.execute(f"UPDATE u_rows SET offset = {where}, length = 0 WHERE key = 'n'")
+    own.execute("UPDATE u SET name = 'v' WHERE name = 'w'")
+    with pytest.raises(sqlite3.Error, match="^ztensor: a.gguf: the table that keeps its rows was changed$"):
+        own.execute("COMMIT")
+    assert load("a.gguf") == before

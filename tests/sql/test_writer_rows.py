@@ -88,6 +88,17 @@ def test_update(out, tmp_path):
                                                     ("c", "k1", 7, "integer"), ("c", "k2", 2.5, "real")]
 
 
+@pytest.mark.parametrize("value_, type_, change, then", [
+    (b"", "blob", "value = x''", (b"", "blob")), (b"", "blob", "value = x'00'", (b"\0", "blob")),
+    (5, "integer", "type = 'real'", (5.0, "real")), (5, "integer", "value = 5", (5, "integer")),
+    ("[1]", "array", "type = 'text'", ("[1]", "text")), (5, "integer", "stored_type = NULL, data = NULL", (5, "integer"))])
+def test_update_of_an_attribute(out, tmp_path, value_, type_, change, then):
+    insert(out, key="x", value=value_, type=type_)
+    out.execute(f"UPDATE out SET {change} WHERE key = 'x'")
+    out.execute("COMMIT")
+    assert [row[2:] for row in attributes(out, tmp_path / "out.zt") if row[1] == "x"] == [then]
+
+
 def test_delete(out, tmp_path):
     out.execute("DELETE FROM out WHERE name = 'a'")
     out.execute("COMMIT")
@@ -313,4 +324,94 @@ def test_a_temporary_database_that_is_full_ends_the_transaction(tmp_path, made):
     if made == "before":
         put(db, "a")
         assert names(db, tmp_path / "out.zt") == ["a"]
+    db.close()
+
+
+# ------------------------------------------------------------------------------- the table that keeps the rows
+
+@pytest.mark.parametrize("sql", ["UPDATE out SET name = 'x' WHERE name = 'b' AND key IS NULL", "COMMIT"])
+def test_places_that_are_none(out, tmp_path, sql):
+    out.execute("UPDATE temp.out_rows SET offset = 99999 WHERE name = 'b' AND key IS NULL")
+    assert refusal(out, sql)[1] == "ztensor: " + str(tmp_path / "out.zt") + ": the table that keeps its rows was changed"
+
+
+def test_bytes_in_no_place_are_given_again(out, tmp_path):
+    out.execute("UPDATE temp.out_rows SET offset = 99999 WHERE name = 'b' AND key IS NULL")
+    out.execute("UPDATE out SET data = x'05060708' WHERE name = 'b' AND key IS NULL")
+    out.execute("COMMIT")
+    assert tensors(out, tmp_path / "out.zt")["b"] == ("f32", "[1]", b"\5\6\7\10")
+
+
+def test_a_path_that_is_gone(out, sample):
+    insert(out, name="s", source=sample, object="layer1.bias")
+    out.execute("UPDATE temp.out_rows SET source = NULL WHERE name = 's'")
+    assert rows(out, "SELECT source, object FROM out WHERE name = 's' AND rowid = 7") == [(None, "layer1.bias")]
+
+
+@pytest.mark.parametrize("number", [77, 2**32 - 1, 2**32, -5])
+def test_a_source_that_is_none_is_given_again(out, tmp_path, save, sample, number):
+    insert(out, name="s", source=sample, object="layer1.bias")
+    out.execute("UPDATE temp.out_rows SET source_number = ? WHERE name = 's'", (number,))
+    assert rows(out, "SELECT source FROM out WHERE name = 's'") == [(sample,)]
+    other = save("other.zt", open(sample, "rb").read().replace(b"\2\2\2\2", b"\3\3\3\3"))
+    out.execute("UPDATE out SET source = ? WHERE name = 's'", (other,))
+    out.execute("COMMIT")
+    assert tensors(out, tmp_path / "out.zt")["s"] == ("u8", "[4]", b"\3\3\3\3")
+
+
+def test_rows_that_are_gone(tmp_path):
+    """Another table of the same file asks for them, too."""
+    db = open_writer(tmp_path / "out.zt")
+    declare(db, tmp_path / "out.zt", name="other")
+    db.execute("BEGIN")
+    put(db, "a")
+    db.execute("DROP TABLE temp.out_rows")
+    gone = f"ztensor: {tmp_path}/out.zt: no such table: temp.out_rows"
+    assert refusal(db, "INSERT INTO other(key, value) VALUES('k', 1)")[1] == gone
+    db.execute("SAVEPOINT s")
+    assert refusal(db, "DROP TABLE out")[1] == "SQL logic error"
+    assert refusal(db, "COMMIT")[1] == gone
+    assert not db.in_transaction and listing(tmp_path) == []
+    db.close()
+
+
+def test_a_mark_of_another_transaction(tmp_path):
+    db = open_writer(tmp_path / "out.zt")
+    db.execute("BEGIN")
+    db.execute("INSERT INTO temp.out_rows(id, owner, part) VALUES(0, x'', 'loaded')")
+    assert "has some of another transaction: DROP the table" in refusal(db, "INSERT INTO out(key, value) VALUES('k', 1)")[1]
+    db.close()
+
+
+def test_a_table_without_rows_is_dropped_in_a_savepoint(out, tmp_path):
+    out.execute("SAVEPOINT s")
+    assert refusal(out, "DROP TABLE out")[1] == "database table is locked"
+    out.execute("DELETE FROM out")
+    out.execute("DROP TABLE out")
+    out.execute("COMMIT")
+    assert listing(tmp_path) == []
+
+
+def test_a_place_where_there_are_no_bytes_at_all(tmp_path, sample):
+    db = open_writer(tmp_path / "out.zt")
+    db.execute("BEGIN")
+    insert(db, name="s", source=sample, object="layer1.bias")
+    db.execute("UPDATE temp.out_rows SET offset = 0, length = 1")
+    assert refusal(db, "COMMIT")[1].endswith("the table that keeps its rows was changed")
+    db.close()
+
+
+def test_tables_that_are_connected_again(tmp_path):
+    """A schema that is read again connects tables in the order of their use."""
+    db = open_writer(tmp_path / "one.zt", name="one")
+    declare(db, tmp_path / "two.zt", name="two")
+    db.execute("BEGIN")
+    db.execute("DROP TABLE one")
+    db.execute("ROLLBACK")
+    db.execute("BEGIN")
+    for name in ("two", "one"):
+        assert rows(db, f"SELECT * FROM {name}") == []
+        put(db, name, table=name)
+    db.execute("COMMIT")
+    assert [names(db, tmp_path / f"{name}.zt") for name in ("one", "two")] == [["one"], ["two"]]
     db.close()

@@ -1,5 +1,6 @@
 """zt_writer: statements that name more than they change. Rows with all that a SELECT shows of them, UPDATE FROM, and what SQLite has for
 tables of its own alone."""
+import shutil
 import sqlite3
 import struct
 
@@ -215,6 +216,15 @@ def test_update_from_with_another_source(db):
         assert rows(db, "SELECT object, dtype, shape FROM out") == [("f8", "f8_e4m3fn", "[2]")]
     db.execute("UPDATE out SET object = 'f8', dtype = 'f32'")
     assert rows(db, "SELECT object, dtype, shape FROM out") == [("f8", "f32", "[2]")]
+
+
+def test_all_columns_with_another_source_of_the_same_kind(db):
+    shutil.copy("src.zt", "copy.zt")
+    declare(db, "one.zt")
+    db.execute("BEGIN")
+    insert(db, name="x", source="src.zt", object="a")
+    db.execute("UPDATE out SET bytes = bytes, source = 'copy.zt', dtype = dtype, shape = shape, format = format")
+    assert rows(db, "SELECT source, object, dtype, shape, format FROM out") == [("copy.zt", "a", "f32", "[2,2]", "dense")]
 
 
 # ------------------------------------------------------------------------------------------------- what SQLite refuses

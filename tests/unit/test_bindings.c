@@ -104,11 +104,15 @@ TEST(the_values_make_a_columns_type){
   check_run("SELECT NULL AS t UNION ALL SELECT NULL UNION ALL SELECT 'abc'", SQLITE_OK, "t:u | . | . | 'abc'");
   check_run("SELECT 1 AS x UNION ALL SELECT NULL UNION ALL SELECT 2.5", SQLITE_OK, "x:g | 1.0 | . | 2.5");
   check_run("SELECT 2.5 AS x UNION ALL SELECT 1", SQLITE_OK, "x:g | 2.5 | 1.0");
+  check_run("SELECT 2.5 AS x UNION ALL SELECT 'a'", SQLITE_ERROR, "column 'x': row 1 has text, and an earlier one has a real: "
+            "a column of Arrow has one type; CAST(x AS TEXT) gives it one");
 }
 
 TEST(without_values_the_declared_type_counts){
   check_run("SELECT object, elements, 1 AS x FROM zt_objects(NULL)", SQLITE_OK, "object:u elements:l x:n");
   check_run("SELECT size, mtime FROM zt_files(NULL)", SQLITE_OK, "size:l mtime:g");
+  assert_int_equal(sqlite3_exec(db, "CREATE TABLE declared(v VARCHAR, b BLOB)", NULL, NULL, NULL), SQLITE_OK);
+  check_run("SELECT v, b FROM declared", SQLITE_OK, "v:n b:z");   /* Only SQLite's own words are types */
 }
 
 TEST(what_a_column_cannot_hold_is_named){
@@ -117,6 +121,11 @@ TEST(what_a_column_cannot_hold_is_named){
   check_run("SELECT 0.5 AS x UNION ALL SELECT -9007199254740993", SQLITE_ERROR,
             "column 'x': row 1 or one before it has the integer -9007199254740993: a column of reals does not hold it, CAST AS TEXT does");
   check_run("SELECT 9007199254740992 AS x UNION ALL SELECT 0.5", SQLITE_OK, "x:g | 9007199254740992.0 | 0.5");
+  /* Found after the last row, in an earlier batch */
+  check_run("WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<65536) "
+            "SELECT CASE WHEN i=65536 THEN 0.5 ELSE i+9007199254740993 END AS x FROM n", SQLITE_ERROR,
+            "column 'x': row 65537 or one before it has the integer 9007199254740993: a column of reals does not hold it, "
+            "CAST AS TEXT does");
   check_run("SELECT CAST(x'ff' AS TEXT) AS x", SQLITE_ERROR, "column 'x': row 0 has text that is not UTF-8: CAST AS BLOB gives its bytes");
 }
 
@@ -124,6 +133,7 @@ TEST(statements_that_give_no_rows_or_fail){
   check_run("", SQLITE_ERROR, "the SQL gives no rows");
   check_run("CREATE TABLE t(a)", SQLITE_ERROR, "the SQL gives no rows");
   check_run("SELECT 1; SELECT 2", SQLITE_ERROR, "the SQL is more than one statement");
+  check_run("SELECT 1; no SQL", SQLITE_ERROR, "the SQL is more than one statement");
   check_run("SELECT 1 AS x; -- the end", SQLITE_OK, "x:l | 1");
   check_run("SELECT ?", SQLITE_ERROR, "there is no value for parameter ?");
   check_run("SELECT :a", SQLITE_ERROR, "there is no value for parameter :a");
@@ -138,6 +148,12 @@ TEST(bindings_by_place_and_by_name){
     { .name = "b", .type = SQLITE_BLOB, .bytes = "xyz", .nBytes = 3 }, { .name = "more", .type = SQLITE_NULL },
   };
   char *out = NULL;
+  assert_int_equal(run("SELECT ?", 6, values, &out), SQLITE_ERROR);
+  assert_string_equal(out, "there is no value for parameter ?");
+  sqlite3_ztensor_free(out);
+  assert_int_equal(run("SELECT :absent", 6, values, &out), SQLITE_ERROR);
+  assert_string_equal(out, "there is no value for parameter :absent");
+  sqlite3_ztensor_free(out);
   assert_int_equal(run("SELECT @b AS b, $t AS t, :i AS i, :n AS n, :r AS r, :i AS j", 6, values, &out), SQLITE_OK);
   assert_string_equal(out, "b:z t:u i:l n:n r:g j:l | 'xyz' 'ab' -5 . 0.5 -5");
   sqlite3_ztensor_free(out);
@@ -148,6 +164,25 @@ TEST(bindings_by_place_and_by_name){
   assert_int_equal(run("SELECT ?", 2, values, &out), SQLITE_ERROR);
   assert_string_equal(out, "the SQL has 1 parameters, and 2 values are given");
   sqlite3_ztensor_free(out);
+}
+
+/* A value that the connection's limit forbids. */
+TEST(a_value_that_is_too_long_is_refused){
+  static const char longer[101];   /* Than the statement's own text */
+  const zt_binding number = { .type = SQLITE_INTEGER }, text = { .type = SQLITE_BLOB, .bytes = longer, .nBytes = sizeof(longer) };
+  const zt_binding *const pairs[][2] = { { &text, &number }, { &number, &text } };
+  uint8_t array[4];
+  char *out = NULL;
+  const int limit = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 100);
+  assert_int_equal(run("SELECT ?", 1, &text, &out), SQLITE_TOOBIG);
+  assert_string_equal(out, "string or blob too big");
+  sqlite3_ztensor_free(out);
+  for(size_t i=0; i<COUNT(pairs); i++){
+    assert_int_equal(sqlite3_ztensor_dense(db, pairs[i][0], pairs[i][1], NULL, 0, 1, array, 4, &out), SQLITE_TOOBIG);
+    assert_string_equal(out, "string or blob too big");
+    sqlite3_ztensor_free(out);
+  }
+  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, limit);
 }
 
 /* --- Many rows: several batches, whose columns change their type late --- */
@@ -165,7 +200,12 @@ TEST(batches){
   assert_int_equal(stream.get_schema(&stream, &schema), 0);
   assert_string_equal(schema.children[2]->format, "g");
   assert_string_equal(schema.children[3]->format, "u");
+  /* A consumer moves a column's schema away, too */
+  struct ArrowSchema late = *schema.children[3];
+  schema.children[3]->release = NULL;
   schema.release(&schema);
+  assert_string_equal(late.name, "late");
+  late.release(&late);
   while( stream.get_next(&stream, &batch)==0 && batch.release ){
     for(int64_t i=0; i<batch.length; i++, rows++){
       const int32_t *offsets = batch.children[1]->buffers[1];
@@ -188,6 +228,26 @@ TEST(batches){
   }
   assert_int_equal(rows, 150000);
   assert_int_equal(nulls, 50000);
+  stream.release(&stream);
+}
+
+/* 64 MiB of a column end a batch before its rows do. */
+TEST(a_batch_ends_with_its_bytes){
+  static const int64_t lengths[][2] = { { 1, 64<<20 }, { 2, 6 } };   /* Rows and bytes */
+  struct ArrowArrayStream stream;
+  struct ArrowArray batch;
+  char *message = NULL;
+  assert_int_equal(sqlite3_ztensor_arrow(db, "SELECT zeroblob(64<<20) AS b UNION ALL VALUES (x'010203'), (x'040506')", 0, NULL,
+                                         &stream, &message), SQLITE_OK);
+  for(size_t i=0; i<COUNT(lengths); i++){
+    assert_int_equal(stream.get_next(&stream, &batch), 0);
+    assert_int_equal(batch.length, lengths[i][0]);
+    assert_int_equal(((const int32_t*)batch.children[0]->buffers[1])[batch.length], lengths[i][1]);
+    if( i==1 ) assert_memory_equal(batch.children[0]->buffers[2], "\1\2\3\4\5\6", 6);
+    batch.release(&batch);
+  }
+  assert_int_equal(stream.get_next(&stream, &batch), 0);
+  assert_null(batch.release);
   stream.release(&stream);
 }
 
@@ -283,6 +343,18 @@ TEST(rows_of_a_tensor){
   unlink(path);
 }
 
+TEST(a_connection_without_the_extension_gives_no_tensors){
+  const zt_binding name = { .type = SQLITE_TEXT, .bytes = "w", .nBytes = 1 };
+  sqlite3 *other;
+  char *message = NULL;
+  const char *dtype;
+  assert_int_equal(sqlite3_open(":memory:", &other), SQLITE_OK);
+  assert_int_equal(sqlite3_ztensor_dtype(other, &name, &name, &dtype, &message), SQLITE_ERROR);
+  assert_string_equal(message, "no such function: zt_dense");
+  sqlite3_ztensor_free(message);
+  sqlite3_close(other);
+}
+
 TEST(the_loaded_connection_is_taken_once){
   sqlite3 *other;
   char *message = NULL;
@@ -305,14 +377,48 @@ static int run_job(const job *j){
   return rc;
 }
 
+/* A connection keeps its last error: this one's own goes with it. */
+static int run_apart(const job *j){
+  sqlite3 *usual = db;
+  int rc = sqlite3_open(":memory:", &db);
+  if( rc==SQLITE_OK ) rc = run_job(j);
+  sqlite3_close(db);
+  db = usual;
+  return rc;
+}
+
+/* A result of which `what` is the end. */
+static int run_long(const job *j){
+  char *out = NULL;
+  int rc = run(j->context, 0, NULL, &out);
+  if( rc==SQLITE_OK ) assert_string_equal(out+strlen(out)-strlen(j->what), j->what);
+  sqlite3_ztensor_free(out);
+  return rc;
+}
+
 TEST(while_allocations_fail){
   static const job jobs[] = {
     { .what = "i:g t:u n:n b:z | 1.0 'a' . . | 2.5 . . 'b'", .run = run_job, .least = 10,
       .context = "SELECT 1 AS i, 'a' AS t, NULL AS n, NULL AS b UNION ALL SELECT 2.5, NULL, NULL, x'62'" },
     { .what = "", .run = run_job, .least = 5, .otherwise = SQLITE_ERROR, .context = "SELECT 1 AS i UNION ALL SELECT 'a'" },
+    { .what = "no such column", .run = run_apart, .least = 2, .otherwise = SQLITE_ERROR, .context = "SELECT absent" },
+    { .what = "two statements", .run = run_apart, .least = 2, .otherwise = SQLITE_ERROR, .context = "SELECT 1; SELECT 2" },
+    { .what = "a failing row", .run = run_apart, .least = 5, .otherwise = SQLITE_ERROR,
+      .context = "SELECT abs(-9223372036854775807-1)" },
+    { .what = "b:z | ''", .run = run_job, .least = 5, .context = "SELECT zeroblob(9) AS b" },
+    { .what = " | . 1022 | 1023 1023 | . 1024", .run = run_long, .least = 20,   /* The first batch grows */
+      .context = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<1024) "
+                 "SELECT CASE WHEN i%2 THEN i END AS a, i FROM n" },
   };
+  sqlite3 *usual = db;
   for(size_t i=0; i<COUNT(jobs); i++) sweep(&jobs[i]);
-  check_sweeps(4, 40);
+  /* Texts are converted when they are asked for */
+  assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, "PRAGMA encoding='UTF-16'", NULL, NULL, NULL), SQLITE_OK);
+  sweep(&jobs[0]);
+  sqlite3_close(db);
+  db = usual;
+  check_sweeps(16, 200);
 }
 
 int main(void){
