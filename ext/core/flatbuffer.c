@@ -38,13 +38,15 @@ static bool flatbuffer_fail_table(zt_flatbuffer *f, uint64_t at, const char *wha
   return false;
 }
 
-/* FB1. Reads the head of the table at a position, from which flatbuffer_follow() has found four
-** bytes. */
+/* FB1. Reads the head of the table at a position, which lies within the file. */
 static bool flatbuffer_table(zt_flatbuffer *f, uint64_t at, zt_flatbuffer_table *out){
   int64_t back;
   uint64_t head;
   if( (++f->steps & FLATBUFFER_POLL)==0
    && zt_interrupt_check(f->pages.interrupt, f->err) ) return false;
+  if( !zt_claim(f->size, at, FLATBUFFER_REFERENCE) ){
+    return flatbuffer_fail_table(f, at, "head goes beyond the file");
+  }
   back = (int32_t)(uint32_t)zt_pages_number(&f->pages, at, FLATBUFFER_REFERENCE);
   if( f->err->rc ) return false;
   out->at = at;
