@@ -95,6 +95,14 @@ def test_a_directory_at_the_end_is_asked_for_beside_the_beginning(web, remote, n
     assert any(r.range == (-65536, None) or (r.range and r.range[0] >= len(data) - 65536) for r in web.log)
 
 
+def test_a_large_value_is_several_requests_at_once(web, remote):
+    data = safetensors(count=70 << 20)
+    web.face.put("/m.safetensors", data)
+    assert value(remote(web), "SELECT zt_blob(?, 'w')", web.url("/m.safetensors")) == data[-(70 << 20):]
+    sizes = [r.range[1] - r.range[0] + 1 for r in web.log[1:]]
+    assert sum(sizes) >= (70 << 20) - 65536 and max(sizes) == 8 << 20 and web.count > 4
+
+
 def test_a_small_file_is_one_request(web, remote):
     web.face.put("/small.safetensors", safetensors())
     db = remote(web, ttl=3600)
