@@ -197,6 +197,7 @@ def page(*keys, token=None, more="", size=3, truncated=None):
 
 
 LIES = {
+    "a shorter key": page("d"),
     "no XML": b"no listing at all",
     "nothing": b"",
     "HTML": b"<html><body>Sign in</body></html>",
@@ -402,6 +403,30 @@ def test_patterns_of_the_hub(model, remote):
     commit = model.face.repositories["models/org/model"].revisions["main"]
     assert rows(db, "SELECT object FROM zt_objects(?)", f"hf://org/model@{commit}/model.safetensors") == [("model.safetensors",)]
     assert rows(db, "SELECT path, object FROM zt_objects('hf://datasets/org/data/d/*')") == [("hf://datasets/org/data/d/embeddings.npy.zt", "data")]
+
+
+@pytest.mark.parametrize("source", ["hf://org/model/", "hf://org/model/sub/", "hf://org/model/**/*.safetensors", "s3://models/b/", "s3://models/b/**/*.zt"])
+@pytest.mark.parametrize("condition, chosen", [("GLOB '*b/*t*'", lambda path: "b/" in path and "t" in path.partition("b/")[2]), ("LIKE 'none'", lambda path: False)])
+def test_conditions_on_the_path(model, keys, remote, source, condition, chosen):
+    db = remote(*model.allowed, keys.server)
+    every = [path for path, in rows(db, "SELECT path FROM zt_files(?)", source)]
+    kept = [(path,) for path in every if chosen(path)]
+    for table in ("zt_files", "zt_objects"):
+        assert rows(remote(*model.allowed, keys.server), f"SELECT path FROM {table}(?) WHERE path {condition}", source) == kept
+        for path in every:
+            assert rows(remote(*model.allowed, keys.server), f"SELECT path FROM {table}(?) WHERE path=?", source, path) == [(path,)]
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3])
+def test_a_prefix_whose_listing_fails(keys, remote, after):
+    """Whether it is a key, and what is below it, are two listings."""
+    keys.bucket.page = 1
+    keys.server.when(lambda r: "list-type" in r.target, Answer(503), after=after)
+    assert "503" in refused(remote(keys.server), "s3://models/b")
+
+
+def test_a_bucket_that_none_is(remote):
+    assert rows(remote("*"), "SELECT path, error_kind FROM zt_files('s3://a b/*.zt')") == [("s3://a b/*.zt", "missing")]
 
 
 def test_columns_of_the_hub(model, remote):
