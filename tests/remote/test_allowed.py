@@ -49,7 +49,8 @@ def test_scheme_host_and_port_are_compared(file, serve, remote):
     assert file.count == 0
     for entry in (file.origin.upper(), file.origin, f"* {file.origin}", f"{other.origin}  {file.origin}/a"):
         assert allowed(remote(entry), file.origin + NAME)
-    assert allowed(remote(file.origin), "HTTP://" + file.authority + NAME)
+    for scheme in ("HTTP", "hTTp"):
+        assert allowed(remote(file.origin), f"{scheme}://{file.authority}{NAME}")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.1", "0", "[::1]", "[::ffff:127.0.0.1]", "[::]", "0.0.0.0"])
@@ -127,7 +128,11 @@ def test_a_name_of_the_system_that_resolves_to_an_address_of_this_network(serve,
             kind, error = trouble(remote("*", timeout=3), f"https://{name}:{server.port}{NAME}")
             assert kind == "denied" and error.startswith("its host has an address that is not public")
             checked += 1
-    assert server.count == 0
+            assert server.count == 0
+            # Nor by a connection that another entry allowed
+            db = remote(f"https://{name}:{server.port}/b/", "*", timeout=3)
+            assert trouble(db, f"https://{name}:{server.port}/b/m.safetensors")[1] != error == trouble(db, f"https://{name}:{server.port}{NAME}")[1]
+            server.count = 0
     if not checked:
         pytest.skip("no such name on this machine")
 
