@@ -162,7 +162,7 @@ static int hub_authorize(zt_fetch *f, const zt_url *url, zt_error *err){
   if( zt_url_parse(endpoint, &hub, err)==SQLITE_OK && zt_url_same_origin(&hub, url) ){
     token = hub_token(err);
   }
-  if( token && *token && !err->rc ){
+  if( token && *token ){
     zt_fetch_add_header(f, sqlite3_mprintf("Authorization: Bearer %s", token), err);
   }
   if( token ) memset(token, 0, strlen(token));
@@ -175,7 +175,6 @@ static int hub_authorize(zt_fetch *f, const zt_url *url, zt_error *err){
 static void hub_learn(zt_fetch *f){
   const zt_http_answer *a = &f->http.answer;
   memcpy(f->etag, *a->linked_etag ? a->linked_etag : a->etag, sizeof(f->etag));
-  if( a->status>=300 && !*a->linked_etag && !*a->etag ) f->etag[0] = 0;
 }
 
 const zt_fetch_scheme zt_hub_scheme = { .authorize = hub_authorize, .learn = hub_learn,

@@ -49,7 +49,8 @@ def test_scheme_host_and_port_are_compared(file, serve, remote):
     assert file.count == 0
     for entry in (file.origin.upper(), file.origin, f"* {file.origin}", f"{other.origin}  {file.origin}/a"):
         assert allowed(remote(entry), file.origin + NAME)
-    assert allowed(remote(file.origin), "HTTP://" + file.authority + NAME)
+    for scheme in ("HTTP", "hTTp"):
+        assert allowed(remote(file.origin), f"{scheme}://{file.authority}{NAME}")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.1", "0", "[::1]", "[::ffff:127.0.0.1]", "[::]", "0.0.0.0"])
@@ -127,7 +128,11 @@ def test_a_name_of_the_system_that_resolves_to_an_address_of_this_network(serve,
             kind, error = trouble(remote("*", timeout=3), f"https://{name}:{server.port}{NAME}")
             assert kind == "denied" and error.startswith("its host has an address that is not public")
             checked += 1
-    assert server.count == 0
+            assert server.count == 0
+            # Nor by a connection that another entry allowed
+            db = remote(f"https://{name}:{server.port}/b/", "*", timeout=3)
+            assert trouble(db, f"https://{name}:{server.port}/b/m.safetensors")[1] != error == trouble(db, f"https://{name}:{server.port}{NAME}")[1]
+            server.count = 0
     if not checked:
         pytest.skip("no such name on this machine")
 
@@ -298,20 +303,30 @@ def test_never_from_https_to_http(serve, file, remote, tls, authority, monkeypat
     assert allowed(remote(secure, file), file.origin + "/from.safetensors")
 
 
-@pytest.mark.parametrize("gone", [Answer(404), Answer(302, {"Location": "/nowhere"})], ids=["404", "redirected"])
-def test_where_a_redirect_led_may_be_gone(file, serve, remote, gone):
-    """The source's own URL is then asked for again; not if the place leads on to nothing."""
+@pytest.mark.parametrize("then, last", [
+    (redirect("/two.safetensors"), "/two.safetensors"), (None, "/from.safetensors"), (Answer(404), None)], ids=["elsewhere", "here", "nowhere"])
+def test_where_a_redirect_led_may_be_gone(file, serve, remote, then, last):
+    """The source's own URL is then asked for again."""
     data = safetensors(count=300_000)
-    other = serve(Files({"/one.safetensors": data, "/two.safetensors": data}))
+    other = serve(Files({"/one.safetensors": data}))
+    for name in ("/two.safetensors", "/from.safetensors"):
+        file.face.put(name, data)
     file.when("/from", redirect(other.origin + "/one.safetensors"), times=1)
-    file.when("/from", redirect(other.origin + "/two.safetensors"))
-    other.when("/one", gone, after=1)
-    url = file.origin + "/from.safetensors"
-    if gone.status == 404:
-        assert value(remote(file, other), "SELECT zt_hash(?, 'w', 'sha256')", url) == "sha256:" + hashlib.sha256(data[-300_000:]).hexdigest()
-        assert other.paths[-1] == "/two.safetensors"
+    file.when("/from", then) if then else None
+    other.when("/one", Answer(404), after=1)
+    statement, url = "SELECT zt_hash(?, 'w', 'sha256')", file.origin + "/from.safetensors"
+    if last:
+        assert value(remote(file, other), statement, url) == "sha256:" + hashlib.sha256(data[-300_000:]).hexdigest()
+        assert file.paths[-1] == last
     else:
-        assert message(remote(file, other), "SELECT zt_hash(?, 'w', 'sha256')", url).endswith("cannot read: 404")
+        assert message(remote(file, other), statement, url).endswith("cannot read: 404")
+
+
+def test_where_a_redirect_led_may_lead_on_to_nothing(file, serve, remote):
+    other = serve(Files({"/one.safetensors": safetensors(count=300_000)}))
+    file.when("/from", redirect(other.origin + "/one.safetensors"))
+    other.when("/one", redirect("/nowhere"), after=1)
+    assert message(remote(file, other), "SELECT zt_hash(?, 'w', 'sha256')", file.origin + "/from.safetensors").endswith("cannot read: 404")
 
 
 def test_a_redirect_amid_the_values_is_checked_again(file, serve, remote):

@@ -273,6 +273,21 @@ def test_a_server_without_ranges(web, remote):
     assert web.log[0].status == 200
 
 
+def test_a_server_without_ranges_has_the_end_of_a_file_in_one_answer(web, remote):
+    web.face.put("/m.zt", writer.write({"w": writer.dense(bytes(range(256)))}), ranges=False)
+    assert rows(remote(web), "SELECT object FROM zt_objects(?)", web.url("/m.zt")) == [("w",)]
+    web.face.put("/empty.zt", b"", ranges=False)
+    assert rows(remote(web), "SELECT size, error_kind FROM zt_files(?)", web.url("/empty.zt")) == [(0, "unknown")]
+
+
+@pytest.mark.parametrize("source, said", [
+    ("hf://org/model", "not the name of a file of the hub"), ("hf://org/model/", "not the name of a file of the hub"), ("s3://models", "not the name of an object: s3://bucket/key"),
+    ("s3://models/", "not the name of an object: s3://bucket/key"), ("s3://a b/m.zt", "not the name of an object: s3://bucket/key")])
+def test_values_are_of_a_file(hub_server, bucket_server, remote, source, said):
+    assert said in message(remote(*hub_server.allowed, bucket_server.server), "SELECT zt_hash(?, 'w', 'sha256')", source)
+    assert hub_server.server.log == bucket_server.server.log == []
+
+
 def test_a_large_file_of_a_server_without_ranges_is_denied(web, remote):
     web.face.put(NAME, safetensors(count=(64 << 20) + 1), ranges=False)
     kind, error, count = attempts(web, remote(web, retries=3), web.url(NAME))

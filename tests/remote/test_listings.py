@@ -94,6 +94,19 @@ def test_a_prefix_stands_for_the_tensor_files_below(found):
     assert found("s3://models") == every and "UPPER.ZT" in every and "x/readme.txt" not in every and "a.zt" in every and ".hidden.zt" not in every
 
 
+def test_a_prefix_of_many_pages(keys, found):
+    keys.bucket.page = 1
+    assert found("s3://models/b") == found("s3://models/b/") == order(["b/one.zt", "b/two.safetensors", "b/deep/er/x.zt", "b//double.zt", "b/a.zt/inner.zt"])
+
+
+@pytest.mark.parametrize("source, names", [("*.safetensors", []), ("b/*.safetensors", ["b/two.safetensors"]), ("c", ["c/y.zt"]), ("same", ["same"]), ("a.zt", ["a.zt"])])
+def test_a_scheme_has_no_case(keys, remote, source, names):
+    db, expected = remote(keys.server), [("S3://models/" + name,) for name in names]
+    assert rows(db, "SELECT path FROM zt_files(?)", "S3://models/" + source) == expected
+    for path, in expected:
+        assert rows(db, "SELECT path FROM zt_files(?) WHERE path=?", "S3://models/" + source, path) == [(path,)]
+
+
 def test_a_key_with_pattern_characters_is_taken_first(found):
     assert found("s3://models/star*.zt") == ["star*.zt"]
     assert found("s3://models/[x].zt") == ["[x].zt"]
@@ -184,6 +197,7 @@ def page(*keys, token=None, more="", size=3, truncated=None):
 
 
 LIES = {
+    "a shorter key": page("d"),
     "no XML": b"no listing at all",
     "nothing": b"",
     "HTML": b"<html><body>Sign in</body></html>",
@@ -288,7 +302,40 @@ def test_a_page_of_s3_that_is_none_is_asked_for_again(bucket_server, remote):
         assert rows(remote(bucket_server.server, retries=1), "SELECT path FROM zt_files('s3://models/d/*')") == [("s3://models/d/a.zt",)], name
 
 
+@pytest.mark.parametrize("path", ["/m.zt", "other/m.zt", "sub", "subx/m.zt", "sub/../m.zt"])
+def test_a_page_of_a_directory_has_its_files_alone(model, remote, path):
+    model.server.when("/tree/", Answer(200, {}, json.dumps([{"type": "file", "path": path, "size": 3, "oid": "x"}]).encode()))
+    assert "no listing" in refused(remote(*model.allowed), "hf://org/model/sub/*.zt")
+
+
+@pytest.mark.parametrize("answer", [b'{"sha": 5}', b'{"sha": "%s"}' % (b"z" * 40), b'{"sha": "%s"}' % (b"a" * 39), b'{"sha": "\\u0061%s"}' % (b"a" * 39), b'{"sha": "\\x"}', b"{1: 2}"])
+def test_an_answer_without_a_commit(model, remote, answer):
+    model.server.when("/revision/", Answer(200, {}, answer))
+    assert "names no commit" in refused(remote(*model.allowed), "hf://org/model/*.zt")
+
+
+@pytest.mark.parametrize("rest", ["1: 2", '"siblings": [{1: 2}]', '"siblings": [{"rfilename": "\\x"}]', '"siblings": [5, {"rfilename": 5}]'])
+def test_what_else_a_revision_says_is_a_hint(model, remote, rest):
+    commit = model.face.repositories["models/org/model"].revisions["main"]
+    source = "hf://org/model/*.safetensors"
+    expected = rows(remote(*model.allowed), "SELECT object FROM zt_objects(?)", source)
+    model.server.when("/revision/", Answer(200, {}, f'{{"sha": "{commit}", {rest}}}'.encode()))
+    assert rows(remote(*model.allowed), "SELECT object FROM zt_objects(?)", source) == expected != []
+
+
+def test_a_revision_of_forty_letters_is_no_commit(model, remote):
+    model.face.repository("org/model").commit({"old.safetensors": safetensors("old")}, "z" * 40)
+    assert rows(remote(*model.allowed), "SELECT object FROM zt_objects(?)", f"hf://org/model@{'z' * 40}/old.safetensors") == [("old",)]
+    assert [r for r in model.server.log if "/revision/" in r.path]
+
+
 # ---- Regions
+
+def test_the_region_that_was_asked_is_no_other(bucket_server, remote):
+    bucket_server.server.when("", Answer(403, {"x-amz-bucket-region": "us-east-1"}))
+    assert rows(remote(bucket_server.server), "SELECT error_kind FROM zt_files('s3://models/m.safetensors')") == [("denied",)]
+    assert len(bucket_server.server.log) == 1
+
 
 @pytest.mark.parametrize("moved", ["400", "301"])
 def test_a_bucket_of_another_region(bucket_server, remote, moved):
@@ -356,6 +403,30 @@ def test_patterns_of_the_hub(model, remote):
     commit = model.face.repositories["models/org/model"].revisions["main"]
     assert rows(db, "SELECT object FROM zt_objects(?)", f"hf://org/model@{commit}/model.safetensors") == [("model.safetensors",)]
     assert rows(db, "SELECT path, object FROM zt_objects('hf://datasets/org/data/d/*')") == [("hf://datasets/org/data/d/embeddings.npy.zt", "data")]
+
+
+@pytest.mark.parametrize("source", ["hf://org/model/", "hf://org/model/sub/", "hf://org/model/**/*.safetensors", "s3://models/b/", "s3://models/b/**/*.zt"])
+@pytest.mark.parametrize("condition, chosen", [("GLOB '*b/*t*'", lambda path: "b/" in path and "t" in path.partition("b/")[2]), ("LIKE 'none'", lambda path: False)])
+def test_conditions_on_the_path(model, keys, remote, source, condition, chosen):
+    db = remote(*model.allowed, keys.server)
+    every = [path for path, in rows(db, "SELECT path FROM zt_files(?)", source)]
+    kept = [(path,) for path in every if chosen(path)]
+    for table in ("zt_files", "zt_objects"):
+        assert rows(remote(*model.allowed, keys.server), f"SELECT path FROM {table}(?) WHERE path {condition}", source) == kept
+        for path in every:
+            assert rows(remote(*model.allowed, keys.server), f"SELECT path FROM {table}(?) WHERE path=?", source, path) == [(path,)]
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3])
+def test_a_prefix_whose_listing_fails(keys, remote, after):
+    """Whether it is a key, and what is below it, are two listings."""
+    keys.bucket.page = 1
+    keys.server.when(lambda r: "list-type" in r.target, Answer(503), after=after)
+    assert "503" in refused(remote(keys.server), "s3://models/b")
+
+
+def test_a_bucket_that_none_is(remote):
+    assert rows(remote("*"), "SELECT path, error_kind FROM zt_files('s3://a b/*.zt')") == [("s3://a b/*.zt", "missing")]
 
 
 def test_columns_of_the_hub(model, remote):

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+import s3 as s3_face
 import writer
 from hub import TOKEN
 from server import Answer
@@ -110,9 +111,14 @@ def under(which):
     take = ROW(lambda _, n, values, names: rows.append(values[:n]) or 0)
     assert sqlite.sqlite3_open(b":memory:", ctypes.byref(db)) == OK
     sqlite.sqlite3_enable_load_extension(db, 1)
-    assert sqlite.sqlite3_load_extension(db, library.encode(), b"sqlite3_ztensor_remote_init", None) == OK
-    left = which
-    rc = sqlite.sqlite3_exec(db, statement.encode(), take, None, None)
+    loads = "LOAD" in statement
+    if loads:
+        left = which
+    rc = sqlite.sqlite3_load_extension(db, library.encode(), b"sqlite3_ztensor_remote_init", None)
+    assert rc == OK or loads
+    if not loads:
+        left = which
+    rc = NOMEM if rc != OK else sqlite.sqlite3_exec(db, statement.encode(), take, None, None)
     made, left = which - left, 0
     assert sqlite.sqlite3_close(db) == OK
     return rc, rows, made
@@ -134,19 +140,29 @@ MORE = [
     "SELECT path, object FROM zt_objects('WEB/moved.zt')",
     "SELECT path FROM zt_files('hf://org/model/*.safetensors') WHERE path='hf://org/model/n.safetensors'",
     "SELECT object AS HF_HOME FROM zt_objects('hf://org/model/n.safetensors')",
+    "SELECT object AS HOME FROM zt_objects('hf://org/model/n.safetensors')",
+    "SELECT object AS AWS_FILES FROM zt_objects('s3://models/named')",
+    "SELECT 'LOAD'",
     "SELECT path, objects FROM zt_files('s3://models/') WHERE path='s3://models/02.safetensors'",
     """SELECT zt_remote('{"allow":["WEB/a","hf://org/"]}')""",
 ]
 
 
 @pytest.mark.parametrize("statement", STATEMENTS + MORE)
-def test_every_allocation_fails(files, web, bucket_server, hub_server, monkeypatch, tmp_path, statement):
+def test_every_allocation_fails(files, web, bucket_server, hub_server, monkeypatch, environment, tmp_path, statement):
     hub_server.face.repository("org/model").private = True
-    if "HF_HOME" in statement:
-        (tmp_path / "token").write_text(TOKEN)
-        monkeypatch.setenv("HF_HOME", str(tmp_path))
+    token = {"HF_HOME": tmp_path / "token", "HOME": environment / ".cache/huggingface/token"}.get(statement.partition(" AS ")[2].partition(" ")[0])
+    if token:
+        token.parent.mkdir(parents=True, exist_ok=True)
+        token.write_text(TOKEN)
+        monkeypatch.setenv("HF_HOME" if token.parent == tmp_path else "HOME", str(tmp_path if token.parent == tmp_path else environment))
     else:
         monkeypatch.setenv("HF_TOKEN", TOKEN)
+    if " AS AWS_FILES " in statement:
+        (environment / ".aws").mkdir()
+        (environment / ".aws/credentials").write_text(f"[default]\naws_access_key_id={s3_face.ACCESS}\naws_secret_access_key={s3_face.SECRET}\n")
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.delenv(name)
     bucket_server.bucket.region, bucket_server.bucket.page = "eu-west-1", 4
     failed, made, used = swept(EACH, statement.replace("WEB", web.origin))
     assert failed > made // 3 and used == 0

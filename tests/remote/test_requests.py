@@ -1,5 +1,6 @@
 """What is asked: requests, bytes and connections, counted by the servers."""
 import dataclasses
+import hashlib
 import json
 import os
 import sqlite3
@@ -22,7 +23,7 @@ def safetensors(name="w", count=4, padding=0, pad_header=0):
     """A file with one tensor of so many bytes, its header filled up."""
     header = {"__metadata__": {"x": "x" * pad_header}, name: {"dtype": "U8", "shape": [count], "data_offsets": [0, count]}}
     text = json.dumps(header).encode()
-    return struct.pack("<Q", len(text)) + text + bytes(i % 251 for i in range(count)) + bytes(padding)
+    return struct.pack("<Q", len(text)) + text + (bytes(range(251)) * (count // 251 + 1))[:count] + bytes(padding)
 
 
 def settings(db):
@@ -93,6 +94,18 @@ def test_a_directory_at_the_end_is_asked_for_beside_the_beginning(web, remote, n
     assert len(rows(remote(web), "SELECT * FROM zt_objects(?)", web.url("/" + name))) == 1
     assert len(web.log) <= 3 and web.bytes <= 3 * 64 * KIB
     assert any(r.range == (-65536, None) or (r.range and r.range[0] >= len(data) - 65536) for r in web.log)
+
+
+def test_a_large_value_is_several_requests_at_once(web, remote):
+    data = safetensors(count=70 << 20)
+    web.face.put("/m.safetensors", data)
+    assert value(remote(web), "SELECT zt_blob(?, 'w')", web.url("/m.safetensors")) == data[-(70 << 20):]
+    sizes = [r.range[1] - r.range[0] + 1 for r in web.log[1:]]
+    assert sum(sizes) >= (70 << 20) - 65536 and max(sizes) == 8 << 20 and web.count > 4
+    web.log.clear()
+    assert value(remote(web), "SELECT zt_hash(?, 'w', 'sha256')", web.url("/m.safetensors")) == "sha256:" + hashlib.sha256(data[-(70 << 20):]).hexdigest()
+    sizes = [r.range[1] - r.range[0] + 1 for r in web.log[1:]]
+    assert sum(sizes) < 71 << 20 and max(sizes) == 4 << 20
 
 
 def test_a_small_file_is_one_request(web, remote):

@@ -64,6 +64,27 @@ def test_without_a_tag(web, remote, how, other):
     assert "changed while it was read" in message(remote(web), "SELECT zt_hash(?, 'w', 'sha256')", web.url(NAME))
 
 
+@pytest.mark.parametrize("conditions", [True, False])
+@pytest.mark.parametrize("other", [OTHER, LIKE, b""], ids=["another size", "the same size", "empty"])
+def test_a_file_that_changed_since_it_was_known(web, file, remote, conditions, other):
+    """Its header is not read again, so that the first answer is one about the values."""
+    file.conditions = conditions
+    db = remote(web, ttl=3600)
+    assert value(db, "SELECT object FROM zt_objects(?)", web.url(NAME)) == "w"
+    web.log.clear()
+    web.face.put(NAME, other, conditions=conditions)
+    assert "changed while it was read" in message(db, "SELECT zt_hash(?, 'w', 'sha256')", web.url(NAME))
+    assert web.log[0].range[0] > 0
+
+
+def test_a_file_whose_tag_is_told_no_more(web, file, remote):
+    db = remote(web, ttl=3600)
+    expected = value(remote(web), "SELECT zt_hash(?, 'w', 'sha256')", web.url(NAME))
+    assert value(db, "SELECT object FROM zt_objects(?)", web.url(NAME)) == "w"
+    file.etag = None
+    assert value(db, "SELECT zt_hash(?, 'w', 'sha256')", web.url(NAME)) == expected
+
+
 def test_a_file_without_tag_and_time_is_not_kept(web, remote):
     web.face.put(NAME, safetensors("a"), etag=None, modified=None)
     db = remote(web, ttl=3600)
@@ -88,6 +109,10 @@ def test_columns(web, remote):
     assert len(web.log) == 1
     web.face.put("/none.zt", b"x" * 99, etag=None, modified=None)
     assert rows(db, "SELECT size, mtime, etag FROM zt_files(?)", web.url("/none.zt")) == [(99, None, None)]
+    # A time that nanoseconds since 1970 cannot state
+    for modified, mtime in ((9_223_372_036, 9_223_372_036.0), (9_223_372_037, None)):
+        web.face.put("/late.zt", b"x" * 99, modified=modified)
+        assert value(remote(web), "SELECT mtime FROM zt_files(?)", web.url("/late.zt")) == mtime
 
 
 def test_a_local_file_has_no_tag(remote, tmp_path):

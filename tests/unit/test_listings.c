@@ -179,8 +179,14 @@ TEST(test_patterns_of_keys){
     { "**", ".h/a", false }, { "**/*.zt", "d/.h/a.zt", false }, { "d/**/x/*.zt", "d/x/a.zt", true }, { "d/**/x/*.zt", "d/e/x/f/x/a.zt", true }, { "d/**/x/*.zt", "d/e/x/f/a.zt", false },
     { ".h/*", ".h/a", true }, { "*", ".a", false }, { ".*", ".a", true }, { "a?c", "abc", true }, { "a?c", "a/c", false }, { "[a-c]/x", "b/x", true }, { "[a-c]/x", "d/x", false },
     { "a//*", "a//b", true }, { "a/*", "a//b", false }, { "**/a/**/b", "x/a/y/z/b", true }, { "**/a/**/b", "x/a/y/z/c", false }, { "d/*", "d", false }, { "d", "d/x", false },
+    { "**x/a", "yx/a", true }, { "**x/a", "b/yx/a", false },
   };
+  char longest[4098];
   for(size_t i=0; i<COUNT(rows); i++) check( zt_remote_match(rows[i].pattern, rows[i].key)==rows[i].matches, "%s and %s", rows[i].pattern, rows[i].key );
+  memset(longest, 'a', sizeof(longest));
+  longest[4097] = 0;
+  assert_false(zt_remote_match("*", longest));
+  assert_true(zt_remote_match("*", longest+1));
 }
 
 TEST(test_dates){
