@@ -116,14 +116,13 @@ TEST(test_a_forked_process_does_what_it_waits_for){
   pid_t child;
   zt_pool_add(&tasks, &first.task, false);
   assert_int_equal(zt_pool_wait(&tasks, &first.task, NULL, &err), SQLITE_OK);   /* There is a thread */
-  fflush(NULL);   /* Once, not in both */
   child = fork();
   if( child==0 ){
     zt_pool_add(&tasks, &then.task, false);
     status = zt_pool_wait(&tasks, &then.task, NULL, &err);
     zt_pool_abandon(&tasks);
     zt_pool_free(pool);
-    exit(status==SQLITE_OK && then.result==25 ? 0 : 1);
+    LEAVE_CHILD(status==SQLITE_OK && then.result==25 ? 0 : 1);
   }
   assert_true(child>0 && waitpid(child, &status, 0)==child);
   assert_true(WIFEXITED(status) && WEXITSTATUS(status)==0);

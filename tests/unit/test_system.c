@@ -315,12 +315,11 @@ static int run_tasks(void){
 /* Threads are never started then. Whether they may be is known for good, so that another process asks. */
 TEST(mutexes_that_exclude_nobody){
   int status = -1;
-  fflush(NULL);   /* Once, not in both */
   const pid_t child = fork();
   if( child==0 ){
     refuse("sqlite3_mutex_try", EOF, 1, 1);
     status = run_tasks();
-    exit(status==0 && run_tasks()==0 && times_called()==1 ? 0 : 1);
+    LEAVE_CHILD(status==0 && run_tasks()==0 && times_called()==1 ? 0 : 1);
   }
   assert_true(child>0 && waitpid(child, &status, 0)==child);
   assert_true(WIFEXITED(status) && WEXITSTATUS(status)==0);
