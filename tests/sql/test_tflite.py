@@ -162,7 +162,7 @@ def test_quantization_without_its_details(db, kind, shown):
     assert attributes["quantization_details"] == {"kind": shown}
 
 
-@pytest.mark.parametrize("length", range(300, 312))
+@pytest.mark.parametrize("length", range(10, 26))
 def test_the_last_name_is_too_much(db, length):
     """A tensor of 64 dimensions takes more than was asked for its name."""
     shared = tflite.tensor("n" * length, [0] + [2**31 - 1] * 63)

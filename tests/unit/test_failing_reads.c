@@ -173,7 +173,11 @@ static void write_padded(const char *to, const uint8_t *p, size_t n, padding pad
     all[0] = (uint8_t)root;
     all[1] = (uint8_t)(root>>8);
   }else{
-    for(size_t i=0; i<size; i+=2) end[i] = 0x32;
+    for(size_t i=0, more; i<size; i+=2+more){
+      more = size-i<64 ? 0 : 62;
+      end[i] = 0x32;
+      end[i+1] = (uint8_t)more;
+    }
   }
   memcpy(end+size, p+pad.at, n-pad.at);
   write_file(to, all, pad.head_n+size+n-pad.at);
