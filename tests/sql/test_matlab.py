@@ -181,3 +181,12 @@ def test_texts_of_odd_dimensions(db, shape, parts, shown):
 def test_a_long_text_of_level_4(db):
     source = matlab.matrix4("w", matlab.UINT8, (1, 10000), b"ab" * 5000, kind=1)
     assert value(db, "SELECT value FROM zt_attributes(?) WHERE key = 'w'", source) == "ab" * 5000
+
+
+@pytest.mark.parametrize("header, more", [
+    (matlab.matrix4("w", matlab.UINT8, (1, 1 << 28), [], kind=1), 1 << 28), (matlab.matrix4("w", matlab.UINT8, ((1 << 26) + 2, 3), [], kind=2), 3 << 27),
+    (matlab.matrix4("v", DOUBLE, (1, 1), [7]) + matlab.matrix4("w", DOUBLE, (1, 1), [])[:16] + struct.pack("<I", (1 << 30) + 100), (1 << 30) + 200)], ids=["text", "triplets", "name"])
+def test_what_takes_more_than_a_gigabyte_of_level_4(db, save, header, more):
+    path = save("w.mat", header)
+    os.truncate(path, len(header) + more)
+    assert f"its paths, texts and arrays take more than {1 << 30} bytes" in refused(db, path)

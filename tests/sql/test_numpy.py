@@ -2,6 +2,7 @@
 sparse matrices as the arrays that they are."""
 import io
 import os
+import struct
 import zipfile
 
 import numpy
@@ -250,5 +251,10 @@ def test_empty_blocks_in_a_stream(db):
         assert len(value(db, "SELECT zt_dense(?, 'w')", source)) == 16
         cut = archive(Member("w.npy", raw, DEFLATE, data=data[:5 * n + 10]), Member("v.npy"))
         assert "deflate: the stored bytes end within the stream" in value(db, "SELECT message FROM zt_check(?) WHERE object = 'w'", cut)
+    for n in range(100, 612):   # The stream ends at each place of what is read at once
+        stream = b"\0" + struct.pack("<HH", 50, 50 ^ 0xffff) + raw[:50] + b"\0\0\0\xff\xff" * n + b"\1\0\0\xff\xff"
+        short = archive(Member("w.npy", raw, DEFLATE, data=stream + b"junk" * 300), Member("v.npy"))
+        assert f"deflate: decodes to 50 bytes, the directory states {len(raw)}" in value(db, "SELECT message FROM zt_check(?, 'quick') WHERE object = 'w'", short)
+    for n in (0, 20000):
         short = archive(Member("w.npy", raw, DEFLATE, data=b"\0\0\0\xff\xff" * n + deflate(raw[:50]) + b"junk" * 300), Member("v.npy"))
         assert f"deflate: decodes to 50 bytes, the directory states {len(raw)}" in value(db, "SELECT message FROM zt_check(?) WHERE object = 'w'", short)

@@ -233,7 +233,11 @@ static void write_padded(const char *to, const uint8_t *p, size_t n, padding pad
     all[0] = (uint8_t)root;
     all[1] = (uint8_t)(root>>8);
   }else{
-    for(size_t i=0; i<size; i+=2) end[i] = 0x32;
+    for(size_t i=0, more; i<size; i+=2+more){
+      more = size-i<64 ? 0 : 62;
+      end[i] = 0x32;
+      end[i+1] = (uint8_t)more;
+    }
   }
   memcpy(end+size, p+pad.at, n-pad.at);
   write_file(to, all, pad.head_n+size+n-pad.at);
@@ -427,10 +431,36 @@ static blob onnx_of(unsigned floats){
   return b;
 }
 
+/* External data, of which a long location is read before the offset. */
+static blob onnx_outside(unsigned length){
+  blob b = { 0 }, tensor = { 0 }, entry = { 0 };
+  put_hex(&entry, "0A 08");
+  put_string(&entry, "location");
+  put_byte(&entry, 0x12);
+  put_varint(&entry, length);
+  put_repeated(&entry, 'l', length);
+  put_hex(&tensor, "08 01 10 01 42 01 77 6A 0D 0A 06");
+  put_string(&tensor, "offset");
+  put_hex(&tensor, "12 03 34 39 36 6A");
+  put_varint(&tensor, entry.n);
+  put(&tensor, entry.p, entry.n);
+  put_hex(&tensor, "70 01");
+  put_hex(&b, "08 0A 3A");
+  put_varint(&b, tensor.n+3);   /* With a tag, and a length of two bytes */
+  put_byte(&b, 0x2A);
+  put_varint(&b, tensor.n);
+  put(&b, tensor.p, tensor.n);
+  put_hex(&b, "42 02 10 15");
+  free(entry.p);
+  free(tensor.p);
+  return b;
+}
+
 TEST(test_each_read_of_long_parts_fails){
   fail_made(npz_of(2, 100), false, 5);
   fail_made(matlab_of(1000), false, 4);
   fail_made(onnx_of(5000), false, 4);
+  fail_made(onnx_outside(9000), false, 4);
 }
 
 int main(void){
