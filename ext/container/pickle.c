@@ -374,9 +374,7 @@ static bool pickle_stack_global(zt_pickle_machine *m){
 }
 
 static bool pickle_push_persistent(zt_pickle_machine *m, zt_pickle_node id){
-  zt_pickle_node node;
-  if( !id ) return false;
-  node = zt_pickle_add(m, ZT_PICKLE_PERSISTENT);
+  const zt_pickle_node node = zt_pickle_add(m, ZT_PICKLE_PERSISTENT);
   m->p->items[node].a = id;
   return pickle_push(m, node);
 }

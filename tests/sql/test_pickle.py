@@ -257,6 +257,8 @@ def test_a_long_pickle_of_bytes_is_one(db):
     """Its first 8 bytes are a length in safetensors, too, behind which no brace stands."""
     source = b"\x80\4\x8e" + bytes(8) + b"0" + written.blob(bytes(10 << 20)) + b"."
     assert rows(db, "SELECT container, version, objects FROM zt_files(?)", source) == [("pickle", "4", 0)]
+    dropped = b"\x80\4" + written.blob(bytes(64 << 20)) + b"0" + written.text("t") + b"."
+    assert rows(db, "SELECT objects, attributes FROM zt_files(?)", dropped) == [(0, '{"":"t"}')]
 
 
 def test_compressed_pickles_of_every_size(db):

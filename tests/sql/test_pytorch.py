@@ -653,6 +653,12 @@ def test_parts_of_compressed_rows_have_one_dimension_and_are_contiguous(db):
             db, "SELECT zt_dense(?, 's')", source).endswith(why)
 
 
+def test_a_tensor_without_bytes_has_a_type(db):
+    for dtype, type in (("float32", "f32"), ("complex64", "complex64")):
+        source = of(call("torch._utils", "_rebuild_meta_tensor_no_storage", name("torch", dtype), (2,), (1,), False))
+        assert rows(db, "SELECT type, shape, components FROM zt_objects(?)", source) == [(type, "[2]", 0)]
+
+
 def test_a_sparse_tensor_has_the_type_of_its_values(db):
     source = of({"s": sparse_parts("csr", tensor((2,), kind="LongStorage", elements=2), tensor((1,), kind="LongStorage", elements=2),
                                    tensor((1,), kind="ComplexFloatStorage", elements=2), (1, 4))})
@@ -734,7 +740,7 @@ def test_without_a_version_all_else_is_as_with_one(db, options):
 
 
 @pytest.mark.parametrize("beside, said", [
-    ("m", None), ("x", None), ("mx/model.gguf", 1), ("n/model.gguf", 1), ("m/model.gguf", 1), ("m/data/model.gguf", None), ("m/a", None), ("m/.pkl", None),
+    ("", None), ("m", None), ("x", None), ("mx/model.gguf", 1), ("n/model.gguf", 1), ("m/model.gguf", 1), ("m/data/model.gguf", None), ("m/a", None), ("m/.pkl", None),
     ("m/constants.pkl", None), ("m/" + "x" * 5000 + ".gguf", None), ("n\0.gguf", None)])
 def test_another_tensor_file_beside_the_pickle_is_said(db, beside, said):
     members = [binary.Member("m/data.pkl", pickled({"w": tensor()})), binary.Member("m/data/0", ONES), binary.Member(beside, pickled(5))]
@@ -775,6 +781,10 @@ def test_archives_and_tars_that_are_not_torchs(db):
 
     for source in (binary.archive(), binary.archive(binary.Member("", b"x")), tar("other"), tar("storagesx"), tar("tensor"), tar("")):
         assert rows(db, "SELECT objects, error_kind FROM zt_files(?)", source) in ([(None, "unknown")], [(0, None)])
+    local = binary.archive(binary.Member("m/x", b"x"))
+    local = local[:local.index(b"PK\1\2")]
+    for source in (binary.archive(binary.Member("", b"x", local=b"m/x")), local + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 0, 0, 0, len(local), 0)):
+        assert rows(db, "SELECT objects FROM zt_files(?)", source) in ([(None,)], [(0,)])
     for source in (tar("storages"), tar("tensors/1")):
         assert "tar" in message(db, "SELECT * FROM zt_objects(?)", source)
 

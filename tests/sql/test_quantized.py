@@ -211,6 +211,19 @@ def test_a_missing_attribute_is_named(db, name):
     assert name in refused(db, with_attributes(**{name: None}))
 
 
+@pytest.mark.parametrize("key, bits, said", [
+    ("bits", writer.tag(2, b"\1" + bytes(8)), "the attribute 'bits' must be an unsigned integer"),   # 2^64
+    (writer.tag(1, "bits"), 4, "quantized_group needs the attribute 'bits'")])
+def test_an_attribute_is_a_plain_number_of_a_plain_name(db, key, bits, said):
+    scales = struct.pack("<2f", 1, 1)
+    object = writer.quantized([2, 8], [1] * 16, 4, 8, "u32", scales, scales)
+    del object["attributes"]["bits"]
+    object["attributes"][key] = bits
+    source = writer.write({"w": object})
+    assert message(db, "SELECT zt_dense(?, 'w')", source) == place(source, "w") + said
+    assert rows(db, "SELECT message FROM zt_check(?) WHERE rule = 'quantized-attributes'", source) == [(said,)]
+
+
 def test_no_attributes_at_all_are_an_error(db):
     object, _ = example()
     del object["attributes"]

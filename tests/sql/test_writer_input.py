@@ -469,6 +469,18 @@ def test_images_of_one_digest_are_told_apart(db):
     assert value(db, "SELECT zt_dense(?, 'w2')", packed) == images[1][128:]
 
 
+def test_parts_of_one_digest_are_told_apart(db):
+    images = [colliding(high) for high in (1, 2, 1)]
+    declare(db, "a.zt")
+    db.execute("BEGIN")
+    for i, image in enumerate(images):
+        put(db, f"w{i}", image)
+    db.execute("COMMIT")
+    assert [data for _, _, data in tensors(db, "a.zt").values()] == images
+    found = rows(db, "SELECT digest, offset FROM zt_components('a.zt') ORDER BY object")
+    assert len({digest for digest, _ in found}) == 1 and found[0] == found[2] != found[1]
+
+
 @pytest.mark.parametrize("count, more, fits", [(0, 1, False), (1, 0, True), (1, 1, False)])
 def test_the_longest_header_of_safetensors(db, count, more, fits):
     """With all of its padding."""

@@ -96,6 +96,17 @@ def by_owner(found):
     return found[0], sorted(found[1], key=lambda row: ((row[0] or ""), row[1])), found[2]
 
 
+@pytest.mark.parametrize("version", ["1", "1.", "1.1", "1.3"])
+def test_a_file_of_another_version_is_not_updated(db, version):
+    """Nor one whose version is shorter than a number that is known."""
+    file = writer.write({"w": writer.dense(b"abcd")}, "1.2", version=version)
+    save("a.zt", file)
+    with pytest.raises(sqlite3.Error):
+        declare(db, "a.zt", "mode='update'", name="u")
+        db.execute("DELETE FROM u")
+    assert load("a.zt") == file
+
+
 MISMATCH = "its bytes do not have its digest"
 
 

@@ -179,6 +179,15 @@ TEST(test_each_read_of_what_lies_apart){
   free(b.p);
   assert_true(is_file_of_tensors(path));
   fail_each(path, true, false);
+  b = (blob){ 0 };
+  put(&b, "GGUF\3\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0k\x8\0\0\0", 37);
+  put_le64(&b, 8000000);   /* A long text */
+  put_repeated(&b, 'x', 8000000);
+  snprintf(path, sizeof(path), "%s/a.gguf", directory);
+  write_file(path, b.p, b.n);
+  free(b.p);
+  assert_true(is_file_of_tensors(path));
+  fail_each(path, true, false);
   assert_int_equal(remove_all(directory), 0);
 }
 

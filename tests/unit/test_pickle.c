@@ -212,6 +212,7 @@ TEST_WITH(test_opcodes_and_their_arguments, setup, teardown){
     ROW("S'\\xg0'\n.", "byte 0: STRING: an invalid escape"), ROW("S'\n.", "byte 0: STRING: no quotes around the text"),
     ROW("V\\U00110000\n.", "byte 0: UNICODE: an invalid escape"), ROW("Np\n.", "byte 1: PUT: an invalid key of the memo"),
     ROW("Np4294967296\n.", "byte 1: PUT: an invalid key of the memo"), ROW("ca\n\xff\n.", "byte 0: GLOBAL: a name that is not UTF-8"),
+    ROW("(ia\n\xff\n.", "byte 1: INST: a name that is not UTF-8"), ROW("F5:\n.", "byte 0: FLOAT: an invalid real number"),
   };
   expect_failures("PK1", unknown, COUNT(unknown));
   expect_failures("PK2", cut, COUNT(cut));
