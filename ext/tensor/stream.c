@@ -164,7 +164,8 @@ static int stream_read_whole(zt_stream *s, uint8_t *buffer, size_t n, zt_error *
   return SQLITE_OK;
 }
 
-/* Its own bytes, whose number is known, are read: what lies behind them must be sound, and no byte may follow. */
+/* Its own bytes, whose number is known, are read: what lies behind them must be sound, and no byte
+** may follow. */
 static int stream_finish(zt_stream *s, zt_error *err){
   uint8_t one;
   size_t got;

@@ -4,6 +4,7 @@
 */
 #include "tensors.h"
 
+#include "container/chunks.h"
 #include "core/pool.h"
 #include "tensor/content.h"
 #include "tensor/encoding.h"
@@ -92,6 +93,39 @@ static void seek_behind(zt_payload *p, blob all, const char *row){
 
 TEST(test_places_behind_the_end){
   for_each(seek_behind);
+}
+
+/* A chunk that cannot be decoded stays so when it is read again. */
+TEST(test_a_broken_chunk_is_broken_each_time){
+  opened o;
+  zt_component component;
+  zt_payload p = { .object = &o.object, .component = &component, .budget = &o.budget };
+  zt_chunks chunks;
+  zt_chunk chunk;
+  zt_error err = ZT_ERROR_NONE;
+  zt_stream *s;
+  uint32_t k = 0;
+  bool found = false;
+  uint8_t byte;
+  size_t got;
+  open_bytes(&o, read_file("tests/formats/hdf5/golden/filters.h5"), "filters");
+  p.source = o.source;
+  for(; k<zt_container_objects(o.container) && !found; k++){   /* Streams of zlib, or with checksums */
+    zt_container_object(o.container, k, &o.object);
+    zt_container_component(o.container, k, zt_container_first(o.container, k), ZT_COMPONENT_ALL, &component);
+    if( component.codec!=ZT_CODEC_CHUNKED || component.fault ) continue;
+    zt_chunks_read(component.chunks, &chunks);
+    found = chunks.filters>0 && chunks.filter[chunks.filters-1].id!=ZT_FILTER_SHUFFLE && zt_chunks_find(&chunks, 0, &chunk) && chunk.skipped==0;
+  }
+  assert_true(found);
+  memset(o.bytes.p+component.base+chunk.offset, 'x', chunk.length);
+  assert_int_equal(zt_stream_open(&p, &s, &err), SQLITE_OK);
+  for(int again=0; again<3; again++){
+    assert_int_equal(zt_stream_read(s, 0, &byte, 1, &got, &err), SQLITE_ERROR);
+    assert_failed(&err, ": a chunk", "broken");   /* Of no zlib stream, or with a wrong checksum */
+  }
+  zt_stream_close(s);
+  close_opened(&o);
 }
 
 static int begin(void **state){

@@ -241,6 +241,29 @@ static void open_few(changed *c, const char *type, uint64_t n, uint64_t bytes){
 }
 
 /* Values of one cell may have a sum that the type does not have. */
+/* Going back decodes them again, which may be too much. */
+TEST(test_coords_that_are_gathered_again){
+  enum { RANK = 63, MANY = 140000 };
+  uint64_t shape[RANK];
+  blob values = { 0 }, coords = { 0 };
+  zt_error err = ZT_ERROR_NONE;
+  uint8_t out;
+  changed c;
+  for(int d=0; d<RANK; d++) shape[d] = 1;
+  put_repeated(&values, 0, MANY);
+  put_repeated(&coords, 0, RANK*MANY);
+  begin(&c, "sparse_coo", RANK, shape);
+  add_part(&c.recipe, "values", "u8", NULL, values);
+  add_part(&c.recipe, "coords", "u8", NULL, coords)->storing = ZSTD_WIDE;
+  open_changed(&c, ZT_LAYOUT_COO);
+  open_tensor(&c.opened, &c.tensor, "again");
+  assert_int_equal(zt_tensor_read(&c.tensor, 0, 1, &out, &err), SQLITE_OK);
+  c.opened.budget.decode = c.opened.budget.decoded+100;
+  assert_int_equal(zt_tensor_read(&c.tensor, 0, 1, &out, &err), SQLITE_TOOBIG);
+  zt_error_clear(&err);
+  end(&c);
+}
+
 TEST(test_comparison_of_sums_that_do_not_fit){
   for(int k=0; k<2; k++){
     zt_error err = ZT_ERROR_NONE;

@@ -82,7 +82,9 @@ TEST(test_an_element_costs_few_looks_however_many_bins){
 
 /* Edges never fall, however they are rounded. */
 TEST(test_edges_ascend){
+  const zt_histogram near = histogram_of(0x1.7b750916a5368p-24, 0x1.7b750916a536bp-24, 976);   /* Edge 22 would be below edge 21 */
   uint64_t seed = 6;
+  for(uint32_t k=1; k<=near.bins; k++) check( near.edges[k]>=near.edges[k-1], "%u", k );
   for(int i=0; i<3000; i++){
     const double low = ldexp((double)(int64_t)random64(&seed), (int)random_below(&seed, 40)-60);
     double high = low;
@@ -97,16 +99,18 @@ TEST(test_edges_ascend){
 TEST(test_bins_of_integers){
   static const uint32_t bins[] = { 2, 3, 7, 1000, 65536 };
   static const uint64_t ranges[] = { 5, 1000, UINT32_MAX, (UINT64_C(1)<<53)+1, (UINT64_C(1)<<62)+12345, UINT64_MAX-1, UINT64_MAX };
+  const zt_histogram h = { .bins = 12269, .range = 989893293503818859u, .whole = true };
   uint64_t seed = 7;
+  assert_int_equal(histogram_whole_bin(&h, 559613650969311893u), 6936);   /* The rounded quotient is below it */
   for(size_t r=0; r<COUNT(ranges); r++){
     for(size_t b=0; b<COUNT(bins); b++){
-      const zt_histogram h = { .bins = bins[b], .range = ranges[r], .whole = true };
+      const zt_histogram g = { .bins = bins[b], .range = ranges[r], .whole = true };
       for(int k=0; k<500; k++){
         const uint32_t i = (uint32_t)random_below(&seed, bins[b]);
-        const uint64_t edge = histogram_whole_edge(&h, i), near = edge+(uint64_t)(k%3)-1;
+        const uint64_t edge = histogram_whole_edge(&g, i), near = edge+(uint64_t)(k%3)-1;
         const uint64_t more = k%3==0 && edge==0 ? 0 : near<=ranges[r] ? near : edge;
-        const uint32_t bin = histogram_whole_bin(&h, more);
-        check( histogram_whole_edge(&h, bin)<=more && (bin+1==bins[b] || more<histogram_whole_edge(&h, bin+1)),
+        const uint32_t bin = histogram_whole_bin(&g, more);
+        check( histogram_whole_edge(&g, bin)<=more && (bin+1==bins[b] || more<histogram_whole_edge(&g, bin+1)),
                "%llu of %llu in %u bins: %u", (unsigned long long)more, (unsigned long long)ranges[r], bins[b], bin );
       }
     }

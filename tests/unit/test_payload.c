@@ -171,6 +171,30 @@ TEST(test_every_range_of_every_form_is_a_slice_of_the_whole){
   free(content.p);
 }
 
+/* Bytes of which the place or the number is not known are not asked for ahead. */
+TEST(test_what_is_not_expected){
+  blob content = small_content();
+  for(int way=0; way<5; way++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_buffer out;
+    subject s;
+    open_subject(&s, content, "raw", true);
+    s.component.shard = way==1 ? ZT_TEXT("s") : (zt_text){ NULL, 0 };
+    s.component.fault = way==2 ? "a fault" : NULL;
+    s.component.scattered = way==3;
+    s.component.unsized = way==4;
+    zt_payload_expect(&s.payload);
+    s.component.shard.z = NULL;
+    s.component.fault = NULL;
+    s.component.scattered = s.component.unsized = false;
+    assert_int_equal(zt_content_read(&s.payload, 0, ALL, &out, &err), SQLITE_OK);
+    check( out.n==content.n && memcmp(out.p, content.p, content.n)==0, "way %d", way );
+    zt_buffer_clear(&out);
+    close_subject(&s);
+  }
+  free(content.p);
+}
+
 /* Encoded content has the length of the shape if it is dense, and its elements lie side by side. */
 TEST(test_what_tells_a_length){
   blob content = small_content(), stored = stored_as(RAW+1, content);

@@ -357,6 +357,33 @@ TEST(test_windows_that_are_too_large){
   }
 }
 
+/* What is told and what lies around it make more than 64 bits count. */
+TEST(test_content_of_more_than_2_64_bytes){
+  static const struct { uint64_t told, skip, behind; bool fits; } rows[] = {
+    { UINT64_MAX, 0, 0, true }, { UINT64_MAX, 1, 0, false }, { UINT64_MAX-1, 1, 0, true }, { UINT64_MAX-1, 1, 1, false },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    for(int known=0; known<2; known++){
+      zt_error err = ZT_ERROR_NONE;
+      zt_stream *stream;
+      subject s;
+      open_subject(&s, "", 0, "zstd", known ? BY_FIELD : BY_NOTHING, rows[i].told, false);
+      s.component.skip = rows[i].skip;
+      s.component.behind = rows[i].behind;
+      zt_stream_open(&s.payload, &stream, &err);
+      if( rows[i].fits || !known ) assert_succeeded(&err, "it fits");
+      else{
+        assert_int_equal(err.rc, SQLITE_TOOBIG);
+        assert_string_equal(err.message, "ztensor: shape and dtype make more than 2^64 bytes");
+        assert_null(stream);
+      }
+      zt_error_clear(&err);
+      zt_stream_close(stream);
+      close_subject(&s);
+    }
+  }
+}
+
 /* Where there is no content, any place is its end. */
 TEST(test_places_behind_no_content){
   static const struct { const zt_encoding *encoding; zt_codec_id codec; } rows[] = {

@@ -218,6 +218,34 @@ TEST(test_a_file_that_ends_before_the_component){
   zt_pool_free(pool);
 }
 
+/* A frame whose content may be decoded in one call, but whose stored bytes are more than that, in raw blocks. */
+TEST(test_a_frame_of_more_stored_bytes_than_content){
+  enum { BLOCK = 128*1024 };
+  const size_t n = (size_t)ZT_WHOLE_MAX;
+  zt_pool *pool = zt_pool_new(1);
+  zt_error err = ZT_ERROR_NONE;
+  blob stored = { 0 };
+  uint8_t *out = malloc(n+3);
+  bool done = true;
+  subject s;
+  put_hex(&stored, "28b52ffd 80 38");
+  for(int i=0; i<4; i++) put_byte(&stored, (unsigned)(n>>8*i & 0xFF));
+  for(size_t at=0; at<n; at+=BLOCK){
+    for(int i=0; i<3; i++) put_byte(&stored, (unsigned)((BLOCK<<3 | (at+BLOCK==n))>>8*i & 0xFF));
+    put_repeated(&stored, 7, BLOCK);
+  }
+  put_zstd(&stored, "abc", 3);
+  open_frames(&s, stored, n+3, false);
+  s.budget.pool = pool;
+  zt_encoding_zstd.together(&s.payload, out, n+3, &done, &err);
+  assert_succeeded(&err, "stored bytes");
+  assert_false(done);
+  close_subject(&s);
+  zt_pool_free(pool);
+  free(out);
+  free(stored.p);
+}
+
 /* Threads decode what the budget allows, for one reader. */
 TEST(test_budgets_and_readers){
   zt_pool *pool = zt_pool_new(3);
