@@ -389,3 +389,19 @@ def test_texts_that_are_equal_in_some_way_are_found(db, save):
             sql = f"SELECT k, b.key FROM t CROSS JOIN {{}} b ON {compared.format(column)} ORDER BY k, b.key"
             got = rows(db, sql.format("zt_attributes(?)"), path)
             assert got == rows(db, sql.format("attributes")) and len(got) >= 20 * len(pairs) // 2
+
+
+def test_a_key_of_more_columns_than_an_index_has(db, save):
+    """SQLite compares the others."""
+    path = save("a.zt", writer.write({f"t{i}": writer.dense(bytes(i % 3), [i % 3]) for i in range(60)}))
+    keys = [name for _, name, *_ in db.execute("PRAGMA table_info(zt_components)")]
+    assert len(keys) > 8
+    sql = "SELECT count(*) FROM zt_components(?1) a CROSS JOIN zt_components(?1) b ON " + " AND ".join(f"{{0}}b.{key} IS a.{key}" for key in keys)
+    for source in (path, open(path, "rb").read()):
+        assert value(db, sql.format(""), source) == value(db, sql.format("+"), source) == 60
+
+
+def test_values_that_are_computed_late_of_a_blob(db):
+    image = writer.write({f"t{i}": writer.dense(bytes([i])) for i in range(60)})
+    sql = "SELECT sum(length(b.data)), max(b.data) FROM zt_components(?1) a CROSS JOIN zt_components(?1) b ON {}b.offset = a.offset"
+    assert rows(db, sql.format(""), image) == rows(db, sql.format("+"), image) == [(60, bytes([59]))]
