@@ -109,7 +109,7 @@ static const oom_write writes[] = {
   /* Failures */
   { OUT("format='ztensor-2'") "INSERT INTO out(key, value, type) VALUES ('k', 'a', 'integer')", .error = "is not of type integer", .utf16 = true },
   { OUT("format='ztensor-2'") "INSERT INTO out(key, value, type) VALUES ('k', 'a', 'integers')", .error = "unknown type", .utf16 = true },
-  { OUT("format='ztensor-2'") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', x'00', 'u8', '[\"\\u0041\"]')", .error = "shape must be", .utf16 = true },
+  { OUT("format='ztensor-2'") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', x'00', 'u8', '[1')", .error = "shape must be", .utf16 = true },
   { OUT("format='npz'") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', x'0000', 'bf16', '[1]')", .error = "npz cannot hold bf16" },
   { OUT("format='npz'") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', x'00', 'u8', '[1]'), ('w', x'00', 'u8', '[1]')", .error = "there is" },
   { OUT("format='npz'") "ALTER TABLE out RENAME TO other", .error = "cannot be renamed" },

@@ -374,6 +374,14 @@ def test_a_limit_that_sqlite_does_not_tell_of_has_asked_once_a_connection(bucket
     assert 1 <= files_asked(bucket_server.server) <= 8
 
 
+@pytest.mark.parametrize("connections", [1, 2, 8])
+def test_threads_that_wait_for_answers_are_no_threads_of_the_user(bucket_server, remote, connections):
+    bucket_of(bucket_server, 12)
+    db = remote(bucket_server.server, connections=connections)
+    assert value(db, "SELECT zt_threads(1)") is not None
+    assert rows(db, f"SELECT object {MANY}") == [(f"w{i}",) for i in range(12)]
+
+
 def test_connections_are_few_and_kept(bucket_server, remote):
     bucket_server.server.latency = 0.01
     bucket_of(bucket_server, 200)

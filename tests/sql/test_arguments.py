@@ -378,3 +378,11 @@ def test_the_offset_of_files_of_which_one_is_broken(db, save, tmp_path):
     assert message(db, "SELECT object FROM zt_objects(?) LIMIT 1 OFFSET 100000", str(tmp_path / "d")).startswith(prefix(tmp_path / "d/b.zt"))
     assert rows(db, "SELECT object FROM zt_objects(?, 'skip') LIMIT 1 OFFSET 100000", str(tmp_path / "d")) == []
     assert rows(db, "SELECT etag FROM zt_files(?)", str(tmp_path / "d")) == 3 * [(None,)]
+
+
+def test_an_object_of_the_declaration_or_of_a_join(db, sample):
+    db.execute("CREATE TABLE t(o)")
+    db.execute("INSERT INTO t VALUES('layer1.bias'), ('layer1.weight')")
+    db.execute(f"CREATE VIRTUAL TABLE temp.e USING zt_elements({quoted(sample)}, 'layer1.weight')")
+    assert value(db, "SELECT count(*) FROM t CROSS JOIN e ON e.object = t.o") == 16
+    assert value(db, "SELECT count(*) FROM e CROSS JOIN t ON e.object = t.o") == 12

@@ -389,3 +389,27 @@ def test_texts_that_are_equal_in_some_way_are_found(db, save):
             sql = f"SELECT k, b.key FROM t CROSS JOIN {{}} b ON {compared.format(column)} ORDER BY k, b.key"
             got = rows(db, sql.format("zt_attributes(?)"), path)
             assert got == rows(db, sql.format("attributes")) and len(got) >= 20 * len(pairs) // 2
+
+
+def test_a_key_of_more_columns_than_an_index_has(db, save):
+    """SQLite compares the others."""
+    path = save("a.zt", writer.write({f"t{i}": writer.dense(bytes(i % 3), [i % 3]) for i in range(60)}))
+    keys = [name for _, name, *_ in db.execute("PRAGMA table_info(zt_components)")]
+    assert len(keys) > 8
+    sql = "SELECT count(*) FROM zt_components(?1) a CROSS JOIN zt_components(?1) b ON " + " AND ".join(f"{{0}}b.{key} IS a.{key}" for key in keys)
+    for source in (path, open(path, "rb").read()):
+        assert value(db, sql.format(""), source) == value(db, sql.format("+"), source) == 60
+
+
+def test_values_that_are_read_late_of_a_blob(db):
+    image = writer.write({"w": writer.dense(b"1")})
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i < 2000)"
+    sql = "{} SELECT i, container, version, objects FROM n CROSS JOIN zt_files(?1) b ON {}b.size = i"
+    assert rows(db, sql.format(numbers, ""), image) == rows(db, sql.format(numbers, "+"), image) == [(len(image), "ztensor", "1.2.0", 1)]
+
+
+def test_an_index_of_many_rows(db, save):
+    path = save("a.zt", writer.write({"w": writer.dense(struct.pack("<20000f", *range(20000)), [20000], "f32")}))
+    sql = ("SELECT count(*), sum(b.position) FROM zt_elements(?1, 'w') a CROSS JOIN zt_elements(?1, 'w') b ON b.value = a.value * 100"
+           " WHERE a.position < 250")
+    assert rows(db, sql, path) == [(200, 100 * 199 * 100)]

@@ -66,3 +66,9 @@ def test_types_whose_elements_nobody_defines_have_no_values(db, type, size):
     assert message(db, "SELECT zt_dense(?, 'q')", file) == f"{place(file, 'q')}no specification defines the elements of {type}"
     assert len(value(db, "SELECT zt_blob(?, 'q')", file)) == len(object["components"]["data"]["bytes"])
     assert value(db, "SELECT zt_dense(?, 'w')", file) == b"\1\2"
+
+
+def test_settings_of_blocks_are_left_behind_and_other_attributes_come_along(db):
+    object = {"shape": [1, 32], "format": "gguf.q8_0/1", "components": {"data": {"bytes": bytes(34)}}, "attributes": {"note": "x"}}
+    packed = value(db, "SELECT zt_pack('ztensor-2', 'w', ?, 'w')", writer.write_2({"w": object}))
+    assert ("note", "x") in rows(db, "SELECT key, value FROM zt_attributes(?)", packed)

@@ -443,9 +443,11 @@ def huge():
 
 
 def test_a_dense_form_beyond_all_memory_is_too_big_and_the_elements_are_there(db, huge):
-    for sql in ("SELECT zt_dense(?, 's')", "SELECT zt_dense(?, 's', 'f16', 0, 2)", "SELECT zt_json(?, 's')"):
-        error = failure(db, sql, huge)
-        assert error.sqlite_errorcode == sqlite3.SQLITE_TOOBIG and str(error).startswith(place(huge, "s"))
+    wide = writer.write({"s": writer.sparse_coo([SIDE, SIDE, 2], [(0, 0, 0)], b"\1", "u8")})
+    for call, file in (("zt_dense(?, 's')", huge), ("zt_dense(?, 's', 'f16', 0, 2)", huge), ("zt_json(?, 's')", huge),
+                       ("zt_dense(?, 's', 'complex128')", wide)):
+        error = failure(db, f"SELECT {call}", file)
+        assert error.sqlite_errorcode == sqlite3.SQLITE_TOOBIG and str(error).startswith(place(file, "s"))
     assert rows(db, "SELECT position, coords, value FROM zt_elements(?, 's')", huge) == [
         (SIDE * i + j, f"[{i},{j}]", v) for (i, j), v in zip(FAR, (1.5, -2.5, 4.0))]
     assert rows(db, "SELECT value FROM zt_elements(?, 's') WHERE position > ?", huge, SIDE) == [(-2.5,), (4.0,)]

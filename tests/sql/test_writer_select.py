@@ -1,6 +1,7 @@
 """zt_writer: what a SELECT shows outside of a transaction, and what becomes of one that is open when a transaction ends."""
 import os
 import shutil
+import sqlite3
 
 import pytest
 
@@ -377,3 +378,32 @@ def test_rows_that_were_there_before_are_an_error(connect):
     declare(db, "n.zt")
     put(db, "y", b"\2")
     assert rows(db, "SELECT object, data FROM zt_components('n.zt')") == [("y", b"\2")]
+
+
+def test_a_row_whose_transaction_ends_while_it_is_shown(db):
+    """A function between its columns undoes it; or the next row of another table asks for rows once more."""
+    def undo():
+        db.execute("ROLLBACK TO s")
+        return 1
+
+    db.create_function("undo", 0, undo)
+    for column in ("name", "rowid"):
+        db.execute("SAVEPOINT r")
+        db.execute("SAVEPOINT s")
+        assert ENDED in refusal(db, f"SELECT undo(), {column} FROM out")[1]
+        db.execute("ROLLBACK TO r")
+        db.execute("RELEASE r")
+    db.execute("BEGIN")
+    shown = db.execute("SELECT column1, name FROM (VALUES(1), (2), (3), (4)) LEFT JOIN out ON name = 'none'")
+    assert shown.fetchone() == (1, None)
+    db.execute("COMMIT")
+    with pytest.raises(sqlite3.Error, match=ENDED):
+        shown.fetchall()
+
+
+def test_a_file_that_changes_its_mode_between_two_looks(db):
+    """What one statement shows is kept for another one, as long as nothing of the file changes."""
+    first = db.execute(SHOWN)
+    shown = first.fetchone()
+    os.chmod("a.zt", 0o600)
+    assert rows(db, SHOWN)[0] == shown and first.fetchone() == rows(db, SHOWN)[1]
