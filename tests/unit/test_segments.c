@@ -207,6 +207,14 @@ TEST(test_a_broken_byte_is_told_alike){
   free(b.p);
 }
 
+/* Where an object's name stands. */
+static uint8_t *find_name(const blob *b, const char *name){
+  const size_t n = strlen(name);
+  size_t at = 0;
+  while( memcmp(b->p+at, name, n)!=0 ) at++;
+  return b->p+at;
+}
+
 /* The first object's name is no text, and its map is not well-formed. */
 TEST(test_a_broken_first_object){
   static const struct { const char *what; size_t from_name; uint8_t byte; } rows[] = {
@@ -215,7 +223,7 @@ TEST(test_a_broken_first_object){
   for(size_t i=0; i<COUNT(rows); i++){
     const unusual u = { .objects = 300 };
     blob b = new_file(&u);
-    uint8_t *name = memmem(b.p, b.n, "layers.00000.weight", 19);
+    uint8_t *name = find_name(&b, "layers.00000.weight");
     name[rows[i].from_name] = rows[i].byte;
     assert_int_equal(assert_same(&b, rows[i].what), SQLITE_ERROR);
     free(b.p);
@@ -230,7 +238,7 @@ TEST(test_an_object_unlike_the_others_in_each_place){
     char name[32];
     uint8_t *at;
     snprintf(name, sizeof(name), "layers.%05d.weight", i);
-    at = memmem(b.p, b.n, name, 19);
+    at = find_name(&b, name);
     if( kind==0 ) at[19+7] = 0x61;         /* Its shape is a text */
     else if( kind==1 ) at[19+7] = 0xFF;    /* Its map is not well-formed */
     else memcpy(at-1, "\x7F\x61l\x6F" "ayers.123456789" "\xFF", 20);
