@@ -162,7 +162,7 @@ TEST(test_interrupts){
     int most = 0;
     for(int stop=0; stop<=most; stop += stop<3 ? 1 : 1+most/9){
       caller c = { .stop_at = stop };
-      uint8_t *out = malloc(n*n*4);
+      uint8_t *out = malloc((size_t)(n*n*4));
       subject s;
       open_subject(&s, 2, (uint64_t[]){ n, n }, (uint64_t[]){ 1, n });
       budget.interrupt = (zt_interrupt){ caller_stops, &c };
