@@ -59,7 +59,9 @@ int zt_source_begin_remote(zt_source *s, zt_remote *remote, const char *path,
                            const zt_remote_state *known, zt_remote_ask ask, zt_error *err){
   *s = (zt_source){ .file = -1, .path = path };
   if( zt_remote_file_open(remote, path, known, ask, &s->remote, err) ) return err->rc;
-  if( !zt_remote_identity(path, zt_remote_file_state(s->remote), &s->id) ) return zt_fail_nomem(err);
+  if( !zt_remote_identity(path, zt_remote_file_state(s->remote), &s->id) ){
+    return zt_fail_nomem(err);
+  }
   s->size = s->id.size;
   return SQLITE_OK;
 }

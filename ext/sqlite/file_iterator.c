@@ -303,8 +303,8 @@ void zt_file_iterator_open(zt_file_iterator *it){
 }
 
 #if ZT_REMOTE
-/* Finds the state of a remote file: that of its listing, or of its opening, or the one that was seen
-** when opening it failed. False if memory is short. */
+/* Finds the state of a remote file: that of its listing, or of its opening, or the one that was
+** seen when opening it failed. False if memory is short. */
 static bool file_ask_remote(zt_file_iterator *it){
   zt_remote *remote = it->scan->connection->remote;
   zt_file_place *at = &it->at;

@@ -90,7 +90,8 @@ void zt_file_iterator_open(zt_file_iterator *it);
 /* The file's stat; NULL: not known, or out of memory (*nomem). */
 const zt_stat *zt_file_iterator_stat(zt_file_iterator *it, bool *nomem);
 
-/* The entity tag of a remote file, from sqlite3_malloc64(); NULL: none, or out of memory (*nomem). */
+/* The entity tag of a remote file, from sqlite3_malloc64(); NULL: none, or out of memory
+** (*nomem). */
 char *zt_file_iterator_etag(zt_file_iterator *it, bool *nomem);
 
 /* True if the source names just the file, or is the BLOB. */

@@ -57,8 +57,8 @@ static int open_read_remote(zt_connection *c, const char *path, const zt_stat *s
   zt_remote_ask ask = ZT_REMOTE_HEAD;
   zt_identity id;
   if( seen && zt_remote_state_is_strong(seen) ){
-    if( zt_remote_identity(path, seen, &id) ) known = zt_cache_find(c->cache, path, &id, scan, NULL);
-    else zt_fail_nomem(err);
+    if( !zt_remote_identity(path, seen, &id) ) zt_fail_nomem(err);
+    else known = zt_cache_find(c->cache, path, &id, scan, NULL);
   }
   if( known ) ask = listed || fresh ? ZT_REMOTE_NOTHING : ZT_REMOTE_CHANGE;
   if( known && source && seen->whole ) ask = ZT_REMOTE_HEAD;

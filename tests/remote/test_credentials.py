@@ -200,6 +200,14 @@ def test_the_hubs_token(hub_server, remote, monkeypatch, environment, tmp_path):
     assert kind() in ("denied", "missing")
 
 
+@pytest.mark.parametrize("name", ["AWS_ACCESS_KEY_ID", "AWS_SESSION_TOKEN"])
+def test_a_key_that_no_header_can_have(bucket_server, remote, monkeypatch, name):
+    monkeypatch.setenv(name, "AKID\r\nX-Other: 1")
+    assert rows(remote(bucket_server.server), "SELECT error_kind, error FROM zt_files('s3://models/m.zt')") == [
+        ("denied", "ztensor: s3://models/m.zt: a credential that no header can have")]
+    assert bucket_server.server.log == []
+
+
 def test_a_token_that_no_header_can_have(hub_server, remote, monkeypatch):
     """It could end the header, and add another one."""
     hub_server.face.repository("org/model").commit({"m.zt": safetensors()})

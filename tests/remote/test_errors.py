@@ -204,6 +204,12 @@ def test_a_name_that_does_not_resolve(remote):
     assert kind == "transient"
 
 
+def test_a_proxy_that_does_not_resolve(web, file, remote, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://nowhere.invalid:9")
+    assert trouble(remote(web, timeout=5), file) == ("transient", "the host's name does not resolve")
+    assert web.log == []
+
+
 @pytest.mark.parametrize("fault", ["before the head", "in the body"])
 def test_a_server_that_stalls_ends_by_the_timeout(web, file, remote, fault):
     data = web.face.files[NAME].data

@@ -62,6 +62,7 @@ def files(bucket_server, hub_server, web, monkeypatch):
     bucket_server.bucket.put("named", safetensors("named"))
     bucket_server.bucket.put("named/below.safetensors", safetensors("below"))
     web.face.put("/m.zt", writer.write({"w": writer.dense(bytes(range(256)) * 1000)}))
+    web.face.put("/b.safetensors", safetensors(count=200_000))
     web.when("/moved", Answer(302, {"Location": "/m.zt"}))
     monkeypatch.setenv("ZTENSOR_REMOTE", " ".join([bucket_server.origin + "/models/", hub_server.origin, hub_server.store.origin, web.origin]))
 
@@ -143,6 +144,9 @@ MORE = [
     "SELECT object AS HOME FROM zt_objects('hf://org/model/n.safetensors')",
     "SELECT object AS AWS_FILES FROM zt_objects('s3://models/named')",
     "SELECT 'LOAD'",
+    # What is known of a file, and whether it changed
+    "SELECT object FROM zt_objects('WEB/b.safetensors'); SELECT zt_hash('WEB/b.safetensors', 'w', 'sha256')",
+    """SELECT zt_remote('{"ttl":0}') IS NULL; SELECT object FROM zt_objects('WEB/b.safetensors'); SELECT etag, objects FROM zt_files('WEB/b.safetensors')""",
     "SELECT path, objects FROM zt_files('s3://models/') WHERE path='s3://models/02.safetensors'",
     """SELECT zt_remote('{"allow":["WEB/a","hf://org/"]}')""",
 ]

@@ -148,11 +148,12 @@ TEST(test_sources){
   static const struct { const char *source, *type, *repo, *revision, *path; } hub[] = {
     { "hf://org/m/a/b.zt", "models", "org/m", "main", "a/b.zt" }, { "hf://org/m", "models", "org/m", "main", "" }, { "hf://org/m/", "models", "org/m", "main", "" },
     { "hf://org/m@refs%2Fpr%2F1/x", "models", "org/m", "refs%2Fpr%2F1", "x" }, { "hf://datasets/org/d@v1/x", "datasets", "org/d", "v1", "x" },
+    { "hf://spaces/org/s/x", "spaces", "org/s", "main", "x" }, { "hf://models/org/m/x", "models", "org/m", "main", "x" },
     { "hf://Org.Z_0/M-9/x", "models", "Org.Z_0/M-9", "main", "x" },
   };
   static const char *const no_repository[] = { "hf://", "hf://org", "hf://org/", "hf:///m/x", "hf://org/m@/x", "hf://../m/x", "hf://org/..", "hf://a b/m/x", "hf://org/m@../x", "hf://datasets/org",
     "hf://o~g/m/x", "hf://o^g/m/x", "hf://o@g/m/x", "hf://org/m@a b/x", "hf://org/m@a?b/x" };
-  static const char *const no_bucket[] = { "s3://", "s3:///k", "s3://a b/k", "s3://../k", "s3://b?x/k", "s3://b@c/k" };
+  static const char *const no_bucket[] = { "s3://", "s3:///k", "s3://a b/k", "s3://../k", "s3://b?x/k", "s3://b@c/k", "s3://b^c/k", "s3://b~c/k" };
   zt_hub_place place;
   zt_text bucket, key;
   for(size_t i=0; i<COUNT(hub); i++){

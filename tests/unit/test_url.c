@@ -162,7 +162,7 @@ TEST(test_what_lists_allow){
     { "hf://org/", "s3://org/f", "https://e/org/f", NULL, 0 }, { "hf://", "hf://org/model/f", "https://huggingface.co/x", NULL, 1 },
     { "s3://b/p", "s3://b/p", "https://e/b/p", NULL, 1 }, { "s3://b", NULL, "https://e/b", NULL, 0 }, { "s3://b", "s3:", "https://e/b", NULL, 0 },
     { "http://127.0.0.1:9000 s3://b", "s3://b/k", "http://127.0.0.1:9000/b/k", NULL, 2 },
-    { "https://h/a%4", NULL, "https://h/a%4/b", NULL, 2 }, { "https://h/a%zz", NULL, "https://h/a%zz", NULL, 2 }, { "https://h/a%zz", NULL, "https://h/a%zy", NULL, 0 },
+    { "https://h/a%4", NULL, "https://h/a%4/b", NULL, 2 }, { "https://h/a%4", NULL, "https://h/a%4", NULL, 2 }, { "https://h/a%zz", NULL, "https://h/a%zz", NULL, 2 }, { "https://h/a%zz", NULL, "https://h/a%zy", NULL, 0 },
     /* Redirects */
     { "hf://org/", "hf://org/m/f", "https://cdn-lfs.hf.co/x", "https://huggingface.co/y", 1 }, { "hf://org/", "hf://org/m/f", "https://hf.co.evil/x", "https://huggingface.co/y", 0 },
     { "hf://org/", "hf://org/m/f", "https://evilhf.co/x", "https://huggingface.co/y", 0 }, { "hf://org/", "hf://org/m/f", "https://cdn.hf.co:8443/x", "https://huggingface.co/y", 0 },
