@@ -209,7 +209,10 @@ static bool pad_msgpack(const uint8_t *p, size_t n, padding *out){
   const bool wide = p[0]==0xDE;
   const unsigned pairs = wide ? (unsigned)p[1]<<8 | p[2] : p[0] & 15u;
   if( n<3 || (!wide && (p[0] & 0xF0)!=0x80) ) return false;
-  *out = (padding){ .at = wide ? 3 : 1, .head = { 0xDE, (pairs+1)>>8 & 255, (pairs+1) & 255, 0xA1, 'p', 0xC5 }, .head_n = 8, .step = 1, .page = 4096 };
+  *out = (padding){
+    .at = wide ? 3 : 1, .head_n = 8, .step = 1, .page = 4096,
+    .head = { 0xDE, (pairs+1)>>8 & 255, (pairs+1) & 255, 0xA1, 'p', 0xC5 }
+  };
   return true;
 }
 
@@ -253,7 +256,8 @@ static void write_padded(const char *to, const uint8_t *p, size_t n, padding pad
   free(all);
 }
 
-static void fail_padded(const char *pattern, bool (*find)(const uint8_t *p, size_t n, padding *out)){
+static void fail_padded(const char *pattern,
+                        bool (*find)(const uint8_t *p, size_t n, padding *out)){
   char directory[] = "/tmp/failing-XXXXXX", to[64];
   glob_t found;
   int n = 0;
@@ -408,7 +412,7 @@ TEST(test_each_question_between_many_items_is_answered_yes){
   fail_made(blocks, true, 2);
 }
 
-/* A name that is read alone: of the second matrix, as one of the first tells nothing of the format. */
+/* Of the second matrix, a name that is read alone. That of the first tells whose the format is. */
 static blob matlab_of(unsigned length){
   blob b = { 0 };
   put_hex(&b, "00000000 01000000 01000000 00000000 02000000 77 00 00000000 00000000");
