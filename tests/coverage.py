@@ -5,6 +5,7 @@ what no test is expected to reach, each with its reason; it counts neither as re
 the form of that list, without reasons, and fails below the least that is asked for, in per cent.
 """
 
+import collections
 import json
 import pathlib
 import sys
@@ -19,14 +20,15 @@ class Coverage:
     """What was counted of one kind: lines, branches or conditions."""
 
     def __init__(self, kind, listed, text_of):
-        self.kind, self.listed, self.text_of = kind, listed, text_of
+        self.kind, self.listed, self.text_of = kind, listed.copy(), text_of
         self.reached, self.excluded, self.missing = 0, 0, []
 
     def count(self, name, number, part, side, reached):
         key = (name, self.text_of(name, number), part, side)
         if reached:
             self.reached += 1
-        elif key in self.listed:
+        elif self.listed[key] > 0:
+            self.listed[key] -= 1
             self.excluded += 1
         else:
             self.missing.append(f"{name}:{number}\t" + "\t".join(key) + "\n")
@@ -97,9 +99,10 @@ def read_export(path):
 
 
 def read_unreached():
-    """The listed (file, line's text, part, side). A line has these and the reason, between tabs."""
+    """How often (file, line's text, part, side) is listed: as many places of that text. A line has these and the reason, between
+    tabs."""
     lines = UNREACHED.read_text().splitlines()
-    return {tuple(line.split("\t")[:4]) for line in lines if line and not line.startswith("#")}
+    return collections.Counter(tuple(line.split("\t")[:4]) for line in lines if line and not line.startswith("#"))
 
 
 def is_within(inner, outer):
@@ -123,7 +126,7 @@ def count_conditions(conditions, sources, name, branches, decisions):
             continue
         for place, reached in zip(places, seen):
             part, line = sources.between(name, place), sources.line(name, place[0])
-            sides = [side for side in ("true", "false") if (name, line, part, side) in conditions.listed]
+            sides = [side for side in ("true", "false") if conditions.listed[name, line, part, side] > 0]
             conditions.count(name, place[0], part, (sides or ["pair"])[0], reached)
 
 
