@@ -312,6 +312,30 @@ TEST(test_several_sparse_objects_are_read_back){
   }
 }
 
+/* Two elements in one cell, which zTensor 2 has not. */
+TEST(test_two_elements_in_one_cell){
+  static const struct { zt_layout_id layout; const char *role, *values, *pointers, *message; } rows[] = {
+    { ZT_LAYOUT_CSR, "indices", "0000000000000000 0000000000000000 0200000000000000", POINTERS, "column 0 in row 0 follows column 0" },
+    { ZT_LAYOUT_COO, "coords", "0000000000000000 0000000000000000 0100000000000000" "0300000000000000 0300000000000000 0000000000000000", NULL,
+      "two stored elements lie in one cell" },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    supplied s;
+    zt_write w;
+    char message[100];
+    uint32_t object;
+    begin_spool(&s);
+    object = put_object(&s, "w", rows[i].layout, 2, two_four);
+    put_component(&s, object, "values", "f32", blob_of(THREE));
+    put_component(&s, object, rows[i].role, "u64", blob_of(rows[i].values));
+    if( rows[i].pointers ) put_component(&s, object, "indptr", "u64", blob_of(rows[i].pointers));
+    w = write_of(&s, "ztensor-2");
+    snprintf(message, sizeof(message), "ztensor: x.zt: object 'w': %s", rows[i].message);
+    refused(&w, SQLITE_ERROR, message);
+    supplied_end(&s);
+  }
+}
+
 /* An object that stays need not have the components of its layout. */
 TEST(test_a_kept_object_without_components){
   recipe r = { .format = "sparse_csr", .rank = 2, .shape = { 2, 4 } };
