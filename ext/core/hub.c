@@ -143,7 +143,7 @@ static char *hub_token(zt_error *err){
     named = of_user ? sqlite3_mprintf("%s/.cache/huggingface/token", of_user) : NULL;
   }
   if( named ) text = zt_s3_read_file(named, err);
-  else if( homeless.rc!=SQLITE_ERROR ) zt_fail_nomem(err);
+  else if( !homeless.rc || homeless.rc==SQLITE_NOMEM ) zt_fail_nomem(err);
   if( text ) text[strcspn(text, " \t\r\n")] = 0;
   sqlite3_free(named);
   sqlite3_free(of_user);
