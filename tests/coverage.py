@@ -7,6 +7,7 @@ the form of that list, without reasons, and fails below the least that is asked 
 
 import collections
 import json
+import math
 import pathlib
 import sys
 
@@ -39,8 +40,9 @@ class Coverage:
         return 100 * self.reached / n if n else 0
 
     def __str__(self):
-        n = self.reached + len(self.missing)
-        return f"coverage: {self.percent():.1f} % of {n} {self.kind}, without {self.excluded} that are listed"
+        """Not 100 % unless it is all."""
+        shown, n = math.floor(100 * self.percent()) / 100, self.reached + len(self.missing)
+        return f"coverage: {shown:.2f} % of {n} {self.kind}, without {self.excluded} that are listed"
 
 
 class Sources:

@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-least_lines=98 least_branches=92 least_mcdc=75
+least_lines=99.8 least_branches=98 least_mcdc=97
 build=build/coverage
 # No test can reach the failure of an assertion; and each branch of an inline function is counted once, not in every caller,
 # and that of a loop once, not for every processor it is compiled for

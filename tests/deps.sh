@@ -113,7 +113,6 @@ sqlite3.connect(":memory:").enable_load_extension(True)'
   if [ "$system" = Linux ]; then   # Some exist nowhere else, and gcc is another compiler there
     need strace strace strace - runs strace -V
     need valgrind 'valgrind libc6-dbg' valgrind - runs valgrind -q true
-    need lcov lcov lcov - runs lcov --version
     need clang-tidy clang-tidy clang-tools-extra llvm runs clang-tidy --version
     need "gcc's analyzer" gcc gcc gcc compiles gcc '' -fanalyzer
   fi
