@@ -1,7 +1,12 @@
 /* Sockets and libraries. See os_net.h. */
+/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the C library's */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1   /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+#define _GNU_SOURCE 1
 #endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64   /* One fcntl() for all files */
+#endif
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #include "core/remote.h"
 
 #if ZT_REMOTE
