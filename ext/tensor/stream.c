@@ -238,7 +238,7 @@ static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, s
   }
   if( n>remaining ) n = (size_t)remaining;
   if( s->kept ){
-    if( n ) memcpy(buffer, s->kept+offset, n);
+    if( n && buffer ) memcpy(buffer, s->kept+offset, n);
     *got = n;
     return SQLITE_OK;
   }
