@@ -66,6 +66,12 @@ static void segments_run(zt_task *task, const zt_interrupt *interrupt){
 
 /* --- Guesses --- */
 
+/* Forget why a guess failed. An interrupt, which the host may report only once, goes to err. */
+static void segments_forget(zt_error *guess, zt_error *err){
+  if( guess->rc==SQLITE_INTERRUPT ) zt_fail_interrupt(err);
+  zt_error_clear(guess);
+}
+
 /* Skip the name and the map of an object; false if there is something else. */
 static bool segments_skip_object(zt_cbor *c, const uint8_t **map){
   zt_text name;
@@ -93,13 +99,13 @@ static const uint8_t *segments_find(const uint8_t *p, size_t n, zt_span like){
 /* The first name that seems to stand behind p; NULL: none is near. */
 static const uint8_t *segments_guess(const zt_cbor *cbor, const uint8_t *p, zt_span like){
   const size_t remaining = (size_t)(cbor->end-p);
-  zt_error unused = ZT_ERROR_NONE;
+  zt_error guess = ZT_ERROR_NONE;
   zt_cbor c = *cbor;
   bool found;
-  c.err = &unused;
+  c.err = &guess;
   c.p = segments_find(p, remaining<SEGMENTS_SEARCH ? remaining : SEGMENTS_SEARCH, like);
   found = c.p && zt_cbor_skip(&c) && zt_cbor_peek(&c)==ZT_CBOR_TEXT;
-  zt_error_clear(&unused);
+  segments_forget(&guess, cbor->err);
   return found ? c.p : NULL;
 }
 
@@ -107,7 +113,7 @@ static const uint8_t *segments_guess(const zt_cbor *cbor, const uint8_t *p, zt_s
 static void segments_divide(zt_segments *s, uint32_t n, zt_span like){
   const uint8_t *const first = s->cbor.p;
   const size_t each = (size_t)(s->cbor.end-first)/n;
-  for(uint32_t i=1; i<n; i++){
+  for(uint32_t i=1; i<n && !s->cbor.err->rc; i++){
     const uint8_t *begin = segments_guess(&s->cbor, first+i*each, like);
     if( !begin || (s->n>0 && begin<=s->a[s->n-1].begin) ) continue;
     if( s->n>0 ) s->a[s->n-1].limit = begin;
@@ -122,13 +128,13 @@ zt_segments *zt_segments_begin(const zt_cbor *cbor, zt_builder *b, zt_segments_c
   zt_pool *pool = zt_source_pool(b->source);
   const size_t most = SEGMENTS_EACH*(size_t)zt_pool_threads(pool);
   const size_t wanted = (size_t)(cbor->end-cbor->p)/ZT_SEGMENT, n = wanted<most ? wanted : most;
-  zt_error unused = ZT_ERROR_NONE;
+  zt_error guess = ZT_ERROR_NONE;
   zt_cbor c = *cbor;
   const uint8_t *map = NULL;
   zt_segments *s;
-  c.err = &unused;
+  c.err = &guess;
   if( !pool || n<2 || !segments_skip_object(&c, &map) || map+1==c.p ){
-    zt_error_clear(&unused);
+    segments_forget(&guess, cbor->err);
     return NULL;
   }
   s = sqlite3_malloc64(sizeof(*s)+n*sizeof(*s->a));

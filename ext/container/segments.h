@@ -22,7 +22,8 @@ typedef struct zt_segments zt_segments;
 typedef bool zt_segments_check(zt_cbor *cbor, zt_builder *b);
 
 /* Start with the bytes behind the first object, at which cbor stands, in a definite map. cbor does
-** not move. NULL: the manifest is too small, or threads or memory are missing. */
+** not move. NULL: the manifest is too small, or threads or memory are missing. SQLITE_INTERRUPT may
+** be recorded in cbor->err. */
 zt_segments *zt_segments_begin(const zt_cbor *cbor, zt_builder *b, zt_segments_check *check);
 
 /* If a segment begins where cbor stands, before an object that *remaining more follow, add its

@@ -106,12 +106,12 @@ static blob new_file(const unusual *u){
   return end_file(b);
 }
 
-static zt_container *open_with(zt_pool *pool, const blob *b, zt_error *err){
+static zt_container *open_with(zt_pool *pool, const blob *b, const zt_interrupt *interrupt, zt_error *err){
   zt_source *source;
   zt_container *c = NULL;
   assert_int_equal(zt_source_open_image((zt_span){ b->p, b->n }, &source, err), SQLITE_OK);
   zt_source_set_pool(source, pool);
-  zt_container_open(source, NULL, &c, err);
+  zt_container_open(source, interrupt, &c, err);
   zt_source_close(source);
   return c;
 }
@@ -120,7 +120,7 @@ static zt_container *open_with(zt_pool *pool, const blob *b, zt_error *err){
 static int assert_same(const blob *b, const char *what){
   zt_pool *pool = zt_pool_new(4);
   zt_error one = ZT_ERROR_NONE, five = ZT_ERROR_NONE;
-  zt_container *a = open_with(NULL, b, &one), *c = open_with(pool, b, &five);
+  zt_container *a = open_with(NULL, b, NULL, &one), *c = open_with(pool, b, NULL, &five);
   const char *differs = difference(a, &one, c, &five);
   const int rc = one.rc;
   check( !differs, "%s: %s, %s and %s", what, differs, one.message, five.message );
@@ -309,6 +309,25 @@ TEST(test_a_first_object_that_is_no_map){
     assert_int_equal(assert_same(&b, "no map"), SQLITE_ERROR);
     free(b.p);
   }
+}
+
+/* An interrupt that is reported once ends the opening, whichever question it answers: one of a guess, or of what comes after. */
+TEST(test_an_interrupt_that_is_reported_once){
+  blob b = new_file(&files[0].u);
+  zt_pool *pool = zt_pool_new(4);
+  int answered = 0;
+  for(int stop=1; stop<100; stop += 1+stop/4){
+    zt_error err = ZT_ERROR_NONE;
+    caller c = { .stop_at = stop };
+    zt_container *container = open_with(pool, &b, &(zt_interrupt){ caller_stops, &c }, &err);
+    check( err.rc==(c.asked<stop ? SQLITE_OK : SQLITE_INTERRUPT), "%d, asked %d times of %d", err.rc, c.asked, stop );
+    answered += c.asked>=stop;
+    zt_container_close(container);
+    zt_error_clear(&err);
+  }
+  assert_true(answered>=4);
+  zt_pool_free(pool);
+  free(b.p);
 }
 
 int main(void){
