@@ -259,9 +259,51 @@ def test_a_progress_handler_ends_the_search_for_the_component_that_was_meant(con
     interrupted(db, "SELECT zt_blob(?, 'w', ?)", path, "a" * 128)
 
 
-def test_not_all_of_many_names_are_looked_at_for_a_suggestion(db, save):
-    path = save("many.zt", writer.write({f"t{i}": writer.dense(b"") for i in range(100001)}))
-    assert message(db, "SELECT zt_dense(?, ?)", path, "n" * 300).endswith("n': no such object")
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A folder with two files; one has many tensors."""
+    folder = tmp_path_factory.mktemp("many")
+    (folder / "a.zt").write_bytes(writer.write({f"t{i}": writer.dense(b"") for i in range(100001)}))
+    (folder / "b.zt").write_bytes(writer.write({"w": {**writer.dense(bytes(3000)), "attributes": {"long": list(range(70000))}}}))
+    return folder
+
+
+NAMED = "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 3000) SELECT 't' || i FROM n)"
+
+
+@pytest.mark.parametrize("sql", [
+    f"SELECT count(*) FROM zt_objects(?1 || '/a.zt') WHERE object IN {NAMED}", "SELECT * FROM zt_objects(?1 || '/a.zt') WHERE object LIKE 'none%'",
+    "SELECT architecture FROM zt_files(?1 || '/a.zt')", "SELECT types FROM zt_files(?1 || '/a.zt')", "SELECT path FROM zt_files(?1)",
+    "SELECT count(*) FROM zt_elements(?1 || '/b.zt', 'w') a CROSS JOIN zt_elements(?1 || '/b.zt', 'w') b ON b.value = a.value + 1",
+    "SELECT zt_pack('ztensor-1.2', 'w', ?1 || '/b.zt', 'w')"])
+def test_the_first_question_for_an_interrupt_is_answered(connect, many, sql):
+    """A connection asks at once, and then not for a while: by a statement of its own, which selects from `t`."""
+    db, asks = connect(), []
+    db.set_authorizer(lambda *authorized: asks.append(1) or 0 if authorized[4] == "t" else 0)
+    db.set_progress_handler(lambda: asks and asks.pop(), 1)
+    interrupted(db, sql, str(many))
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("sql", [f"SELECT count(*) FROM zt_objects(?1 || '/a.zt') WHERE object IN {NAMED}",
+                                 "SELECT count(*) FROM zt_objects(?1 || '/a.zt') WHERE object LIKE 'none%'", "SELECT count(path) FROM zt_files(?1)",
+                                 "SELECT length(architecture) FROM zt_files(?1 || '/a.zt')"])
+def test_a_later_question_for_an_interrupt_is_answered(connect, many, sql, n):
+    """If it comes: how long a scan takes decides."""
+    db, asks = connect(), []
+    expected = rows(connect(), sql, str(many))
+    db.set_authorizer(lambda *authorized: asks.append(1) or 0 if authorized[4] == "t" else 0)
+    db.set_progress_handler(lambda: len(asks) >= n, 1)
+    try:
+        assert rows(db, sql, str(many)) == expected
+    except sqlite3.OperationalError as error:
+        assert error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT and len(asks) >= n
+    else:
+        assert len(asks) < n
+
+
+def test_not_all_of_many_names_are_looked_at_for_a_suggestion(db, many):
+    assert message(db, "SELECT zt_dense(?, ?)", str(many / "a.zt"), "n" * 300).endswith("n': no such object")
 
 
 def test_an_interrupted_statement_leaves_a_connection_that_works_and_closes(connect, tree):

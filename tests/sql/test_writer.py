@@ -461,6 +461,19 @@ def test_a_progress_handler_ends_commit(db):
     assert names(db, "a.zt") == ["next"]
 
 
+@pytest.mark.parametrize("once", [False, True])
+def test_an_interrupt_ends_commit_between_rows(db, once):
+    """What the connection asks by a statement of its own, which selects from `t`, is answered once, or is so for all that follow."""
+    declare(db, "a.zt")
+    asks = []
+    db.set_authorizer(lambda *authorized: asks.append(1) or 0 if authorized[4] == "t" else 0)
+    db.set_progress_handler(lambda: asks and (not once or asks.pop()), 1)
+    assert refusal(db, "INSERT INTO out(key, value) VALUES('a', 1), ('b', 2), ('c', 3)")[0] == INTERRUPT
+    db.set_progress_handler(None, 1)
+    db.set_authorizer(None)
+    assert not db.in_transaction and listing(".") == []
+
+
 def test_an_interrupt_ends_commit(db):
     declare(db, "a.zt", "encoding='zstd'", "level=22")
     db.execute("BEGIN")
