@@ -13,7 +13,7 @@
 
 /* Counts the questions, and says no to one of them; 0: to none. */
 /* Opening asks at least so often, and ends at the question that is answered yes. Returns the number of questions. Where names
-** are hashed, with a random number, a run asks up to a quarter less: one that asks less than would stop it succeeds. */
+** are hashed, with a random number, a run asks up to an eighth less: one that asks less than would stop it succeeds. */
 static int tried = 8;   /* Questions, beside the last one, if there are so many */
 
 static int check_questions(blob file, int least, const char *row){
@@ -34,7 +34,7 @@ static int check_questions(blob file, int least, const char *row){
       all = c.asked;
     }else if( c.asked<stop ){
       assert_succeeded(&err, row);
-      check( c.asked>=all-all/4, "%s: asked %d times, then %d", row, all, c.asked );
+      check( c.asked>=all-all/8, "%s: asked %d times, then %d", row, all, c.asked );
     }else{
       check( err.rc==SQLITE_INTERRUPT && c.asked==stop, "%s: %d, asked %d times of %d", row, err.rc, c.asked, stop );
       assert_true(err.object.z==NULL && err.component.z==NULL);
@@ -423,7 +423,7 @@ TEST(test_many_storages_of_pytorch){
 
 TEST(test_an_archive_of_many_tensors){
   archive a = { 0 };
-  blob tensors = tensors_out_of_order(MANY);
+  blob tensors = tensors_out_of_order(300000);   /* Of fewer, a run asks more than an eighth less */
   add_member(&a, (archived){ .name = "m.safetensors", .data = (const char*)tensors.p, .n = tensors.n });
   free(tensors.p);
   check_open(end_archive(&a, ""), "an archive");
