@@ -173,12 +173,16 @@ sql-odd:
 sql-even:
 	$(PYTHON) -m pytest -q $$(ls tests/sql/test_*.py | sed -n 'n;p')
 
-remote: all                         ## run the tests of remote sources, over servers on loopback
+remote: all build/resolver.so       ## run the tests of remote sources, over servers on loopback
 	$(PYTHON) -m pytest -q tests/remote
 
+# Libraries that are preloaded
+PRELOADED = @mkdir -p $(@D); $(CC) -std=c11 $(WARN) -O2 -fPIC -shared $(CPPFLAGS) -o $@ $< -ldl
+build/resolver.so: tests/remote/resolver.c Makefile
+	$(PRELOADED)
+
 build/faults.so: tests/faults/faults.c Makefile
-	@mkdir -p $(@D)
-	$(CC) -std=c11 $(WARN) -O2 -fPIC -shared $(CPPFLAGS) -o $@ $< -ldl
+	$(PRELOADED)
 
 # Writing without SQL
 $(B)/faults/write_file.so: tests/faults/write_file.c $(LIB:ext/%.c=$(B)/ext/%.o)
@@ -242,7 +246,7 @@ asan-c:
 	@for t in unit oom replay; do $(MAKE) $(ASAN) $$t LOADED=build/asan/ztensor.$(SO) || exit 1; done
 
 SQL_TESTS ?= tests/sql
-asan-sql: $(FAULTS_NEED)
+asan-sql: $(FAULTS_NEED) build/resolver.so
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS)" $(PYTHON) -m pytest -q $(SQL_TESTS)
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS)" $(PYTHON) -m pytest -q tests/remote
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS) $(CURDIR)/build/faults.so" \
