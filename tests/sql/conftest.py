@@ -35,6 +35,14 @@ def db(connect):
     return connect()
 
 
+@pytest.fixture
+def elsewhere(tmp_path):
+    """A directory on another file system than tmp_path's."""
+    on = next(place for place in ("/dev/shm", support.ROOT / "build") if os.stat(place).st_dev != os.stat(tmp_path).st_dev)
+    with tempfile.TemporaryDirectory(dir=on) as directory:
+        yield directory
+
+
 def run_shell(script, arguments=("sqlite3", "-batch", ":memory:"), entry="", cwd=None):
     """Runs an SQL script with the sqlite3 shell; `entry` names another entry point than the usual."""
     # The shell knows its own commands (.shell, .limit) only at the beginning of a line.

@@ -2,7 +2,6 @@
 import os
 import sqlite3
 import struct
-import tempfile
 
 import pytest
 
@@ -17,14 +16,6 @@ ENTRY = "sqlite3_ztensor_write_init"
 def inside(tmp_path, monkeypatch):
     """Tests name files relative to a directory of their own."""
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def elsewhere(inside):
-    """A directory on another file system."""
-    on = next(place for place in ("/dev/shm", str(support.ROOT / "build")) if os.stat(place).st_dev != os.stat(".").st_dev)
-    with tempfile.TemporaryDirectory(dir=on) as directory:
-        yield directory
 
 
 def f32(*numbers):
