@@ -18,7 +18,7 @@ MCDC_BRANCH = 6   # The kind of a branch that is a condition of a decision
 
 
 class Coverage:
-    """What was counted of one kind: lines, branches or conditions."""
+    """A count of one kind: lines, branches or conditions."""
 
     def __init__(self, kind, listed, text_of):
         self.kind, self.listed, self.text_of = kind, listed.copy(), text_of
@@ -60,7 +60,7 @@ class Sources:
         return self.lines(name)[number - 1].strip()
 
     def between(self, name, place):
-        """What stands between two positions, which count from 1."""
+        """The text between two positions, which count from 1."""
         first, column, last, end = place
         lines = self.lines(name)[first - 1:last]
         lines[-1] = lines[-1][:end - 1]

@@ -1,4 +1,5 @@
-/* What the files for POSIX systems share: os_posix.c, os_write_posix.c and os_net.c. */
+/* Descriptors and interrupted calls, for the files for POSIX systems: os_posix.c, os_write_posix.c
+** and os_net.c. */
 #ifndef ZT_CORE_OS_POSIX_H
 #define ZT_CORE_OS_POSIX_H
 

@@ -49,7 +49,7 @@ typedef struct arrow_result {
   size_t next;           /* Batch to give away */
   int64_t room;          /* Rows that the last batch has room for */
   int64_t total;         /* Rows of all batches */
-  int rc;                /* Of the failure, after which nothing is done */
+  int rc;                /* The failure's, after which nothing is done */
   char *message;
 } arrow_result;
 

@@ -13,7 +13,7 @@ int zt_writer_fail_of(sqlite3 *db, int rc, zt_error *err){
   if( rc==SQLITE_NOMEM ) return zt_fail_nomem(err);
   if( rc==SQLITE_INTERRUPT ) return zt_fail_interrupt(err);
   message = sqlite3_errmsg(db);
-  if( strncmp(message, own, strlen(own))==0 ){   /* Of another table here, with its place */
+  if( strncmp(message, own, strlen(own))==0 ){   /* Another table said it, with its place */
     err->path = NULL;
     err->object.z = err->component.z = NULL;
     message += strlen(own);

@@ -419,7 +419,7 @@ def test_conditions_on_the_path(model, keys, remote, source, condition, chosen):
 
 @pytest.mark.parametrize("after", [0, 1, 2, 3])
 def test_a_prefix_whose_listing_fails(keys, remote, after):
-    """Whether it is a key, and what is below it, are two listings."""
+    """One listing tells whether it is a key, another one the keys below it."""
     keys.bucket.page = 1
     keys.server.when(lambda r: "list-type" in r.target, Answer(503), after=after)
     assert "503" in refused(remote(keys.server), "s3://models/b")

@@ -55,7 +55,7 @@ print(json.dumps([failed, used()]))
 
 @pytest.fixture
 def files(bucket_server, hub_server, web, monkeypatch):
-    """What the statements read."""
+    """The statements read these files."""
     hub_server.face.repository("org/model").commit({"m.safetensors": safetensors(count=300_000), "n.safetensors": safetensors()})
     for i in range(4):
         bucket_server.bucket.put(f"{i:02}.safetensors", safetensors(f"w{i}"))
@@ -144,7 +144,7 @@ MORE = [
     "SELECT object AS HOME FROM zt_objects('hf://org/model/n.safetensors')",
     "SELECT object AS AWS_FILES FROM zt_objects('s3://models/named')",
     "SELECT 'LOAD'",
-    # What is known of a file, and whether it changed
+    # A file whose state is known; one that is asked whether it changed
     "SELECT object FROM zt_objects('WEB/b.safetensors'); SELECT zt_hash('WEB/b.safetensors', 'w', 'sha256')",
     """SELECT zt_remote('{"ttl":0}') IS NULL; SELECT object FROM zt_objects('WEB/b.safetensors'); SELECT etag, objects FROM zt_files('WEB/b.safetensors')""",
     "SELECT path, objects FROM zt_files('s3://models/') WHERE path='s3://models/02.safetensors'",

@@ -104,7 +104,7 @@ def test_a_header_of_more_than_4_mib(db, save):
     f = hdf5.File()
     sound = [(1, struct.pack("<BBB5xQ", 1, 1, 0, 4)), (3, hdf5.F32 + bytes(4)), (8, struct.pack("<BBQQ6x", 3, 1, f.put(hdf5.DATA), 16))]
     body = b"".join(struct.pack("<HHB3x", type, len(data), 0) + data for type, data in [(0, bytes(65528))] * 70 + sound)
-    w = f.put(struct.pack("<BBHII4x", 1, 0, 73, 1, len(body)) + body)   # Of version 1, without a checksum
+    w = f.put(struct.pack("<BBHII4x", 1, 0, 73, 1, len(body)) + body)   # Version 1 has no checksum
     assert is_read(db, save("w.h5", f.end(hdf5.link("w", w))))
 
 

@@ -154,7 +154,7 @@ def test_a_file_of_more_than_a_gigabyte(db, save):
     assert rows(db, "SELECT object, shape FROM zt_objects(?)", path) == [("w", "[1,134217728]")]
 
 
-# ---- What is kept takes no more than the file is worth: streams of a few bytes have much in them
+# ---- A file keeps no more than it is worth: streams of a few bytes have much in them
 
 MIB = 1 << 20
 

@@ -128,7 +128,7 @@ def test_what_is_no_complex_number_is_opaque(db, parts):
     assert json.loads(value(db, "SELECT value FROM zt_attributes(?) WHERE key = 'w'", data)) == {"$opaque": "msgpack ext 2"}
 
 
-# ---- What is rare
+# ---- Rare forms
 
 ARRAY = msgpack.array([1], "int8", b"\5")
 LISTED = "SELECT * FROM zt_objects(?)"
@@ -181,7 +181,6 @@ def test_a_chunk_of_more_bytes_than_64_bits_count(db):
 # Names and texts are kept as long as all take no more than the file is worth
 
 def listed(db, data):
-    """Whether it is."""
     try:
         rows(db, LISTED, data)
     except sqlite3.OperationalError as error:

@@ -548,7 +548,7 @@ def test_tensors_that_take_more_than_the_file_is_worth(db):
     assert "names and what is shown as text take more than" in message(db, "SELECT * FROM zt_objects(?)", onnx.model(onnx.graph([b""] * 100000)))
 
 
-# What is a model, and what is not
+# Files that are models, and files that are not
 
 @pytest.mark.parametrize("data, taken", [
     (onnx.model(onnx.graph([W]), more=onnx.field(99, 1)), True), (onnx.field(1, 8) + onnx.field(2, "producer") + onnx.field(99, 1), False),

@@ -133,7 +133,7 @@ RECORD = written.dtype("V8", "|", names_of("a"), fields_of(("a", F4)))
 
 
 def described(type):
-    """What is shown of a type: of a record's one field."""
+    """A pickle of a record with one field of that type."""
     return written.pickle(("r", written.array(written.blob(bytes(8)), (1,), written.dtype("V8", "|", names_of("a"), fields_of(("a", type))))), ("w", written.array()))
 
 

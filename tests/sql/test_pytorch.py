@@ -750,7 +750,7 @@ def test_another_tensor_file_beside_the_pickle_is_said(db, beside, said):
 
 @pytest.mark.parametrize("n, found", [(100, True), (5000, False)])
 def test_a_record_of_a_very_long_name_is_none(db, n, found):
-    """Of more than 4,096 bytes: a pickle in an archive."""
+    """A pickle of more than 4,096 bytes in an archive."""
     long = "m" * n
     source = binary.archive(binary.Member(long + "/data.pkl", pickled({"w": tensor()})), binary.Member(long + "/data/0", ONES))
     assert rows(db, "SELECT container, objects FROM zt_files(?)", source) == [("pytorch" if found else "pickle", 1)]

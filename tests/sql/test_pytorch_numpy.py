@@ -99,7 +99,7 @@ def test_elements_without_a_meaning_may_be_more_than_64_bits_of_bytes(db):
 
 
 def test_objects_with_a_tensor_among_them_in_a_state_without_a_version(db):
-    """Of 4 items."""
+    """A state of 4 items."""
     source = of({"w": array((2,), dtype("O8", "|"), [tensor(), 5], version=())})
     assert rows(db, "SELECT object, format FROM zt_objects(?) ORDER BY 1", source) == [("w", "numpy.object"), ("w.0", "dense")]
 

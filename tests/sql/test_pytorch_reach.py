@@ -398,7 +398,7 @@ def test_a_state_that_an_object_has_already_is_not_set_again(db):
 
 
 def test_a_list_gets_no_state(db):
-    """What a dropped call has beside it is shown at the call's name."""
+    """Values beside a dropped call are shown at the call's name."""
     source = b"\x80\2]q\0" + SETTER + b"h\0" + put({"z": tensor()}) + b"\x86R0."
     assert rows(db, "SELECT object FROM zt_objects(?)", archive(source)) == [("setter.1.z",)]
 

@@ -106,7 +106,7 @@ def test_many_subgraphs_of_the_same_tensors_cost_no_more_than_the_file(db):
     assert "vectors of tables take more bytes than the file" in message(db, "SELECT count(*) FROM zt_objects(?)", data)
 
 
-# ---- What is rare or broken
+# ---- Rare and broken forms
 
 LISTED = "SELECT * FROM zt_objects(?)"
 BEYOND = "a reference leads beyond the file"

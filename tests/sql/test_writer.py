@@ -463,7 +463,7 @@ def test_a_progress_handler_ends_commit(db):
 
 @pytest.mark.parametrize("once", [False, True])
 def test_an_interrupt_ends_commit_between_rows(db, once):
-    """What the connection asks by a statement of its own, which selects from `t`, is answered once, or is so for all that follow."""
+    """A connection asks by a statement of its own, which selects from `t`; the answer is yes once, or always from then on."""
     declare(db, "a.zt")
     asks = []
     db.set_authorizer(lambda *authorized: asks.append(1) or 0 if authorized[4] == "t" else 0)

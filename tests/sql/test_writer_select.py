@@ -402,7 +402,7 @@ def test_a_row_whose_transaction_ends_while_it_is_shown(db):
 
 
 def test_a_file_that_changes_its_mode_between_two_looks(db):
-    """What one statement shows is kept for another one, as long as nothing of the file changes."""
+    """The rows of one statement are kept for another one, as long as nothing of the file changes."""
     first = db.execute(SHOWN)
     shown = first.fetchone()
     os.chmod("a.zt", 0o600)

@@ -19,7 +19,7 @@ typedef struct supply {
 #define SUPPLIES 256
 static supply supplies[SUPPLIES];
 static uint32_t supplies_n;
-static uint64_t hash_bits = UINT64_MAX;   /* Of a part's xxh3; the others are 0 */
+static uint64_t hash_bits = UINT64_MAX;   /* These bits of a part's xxh3 count; the others are 0 */
 
 static inline zt_span bytes_of(const void *p, size_t n){
   return (zt_span){ p, n };

@@ -1,4 +1,4 @@
-/* What a driver makes of a file: container/builder.h. */
+/* Containers in the making: container/builder.h. */
 #include "test.h"
 
 #include "container/builder.h"
@@ -44,7 +44,7 @@ TEST(test_the_most_that_is_kept){
   for(size_t i=0; i<COUNT(rows); i++) assert_true(zt_builder_most(rows[i].size)==rows[i].most);
 }
 
-/* What external data of ONNX may be named. */
+/* The names that external data of ONNX may have. */
 TEST(test_locations){
   static const struct { const char *location, *fault; } rows[] = {
     { "a", NULL }, { "ab/cd", NULL }, { "..a/b..", NULL }, { "./a", NULL }, { ".", NULL }, { "a/../b", "has a part that is '..'" },

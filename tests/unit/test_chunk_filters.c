@@ -162,7 +162,7 @@ TEST(test_a_code_that_is_none_behind_a_chunk){
   assert_failed(&err, "deflate: an invalid", "behind");
 }
 
-/* What follows the chunk's own bytes is decoded, too. */
+/* The stream behind the chunk's own bytes is decoded, too. */
 TEST(test_a_chunk_that_breaks_off_behind_its_bytes){
   const filtered f = { 30, 0, { ZLIB }, 0 };
   blob stored = { 0 };

@@ -122,7 +122,7 @@ TEST(test_a_broken_chunk_is_broken_each_time){
   assert_int_equal(zt_stream_open(&p, &s, &err), SQLITE_OK);
   for(int again=0; again<3; again++){
     assert_int_equal(zt_stream_read(s, 0, &byte, 1, &got, &err), SQLITE_ERROR);
-    assert_failed(&err, ": a chunk", "broken");   /* Of no zlib stream, or with a wrong checksum */
+    assert_failed(&err, ": a chunk", "broken");   /* It is no zlib stream, or has a wrong checksum */
   }
   zt_stream_close(s);
   close_opened(&o);

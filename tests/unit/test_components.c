@@ -220,7 +220,7 @@ TEST(test_coords_that_one_reader_gathers){
   put_repeated(&coords, 0, RANK*MANY);
   values.p[MANY-1] = 9;
   values.p[0] = 3;
-  coords.p[RANK*MANY-2] = 1;   /* Of the last but one */
+  coords.p[RANK*MANY-2] = 1;   /* The last one but one's */
   values.p[MANY-2] = 5;
   begin(&c, "sparse_coo", RANK, shape);
   add_part(&c.recipe, "values", "u8", NULL, values);

@@ -1198,7 +1198,7 @@ TEST(test_items_that_are_passed_over){
   zt_paths_clear(&paths);
 }
 
-/* Of one array, the file's name is the object's. */
+/* A file of one array gives the object its name. */
 TEST(test_whether_a_container_fits_a_path){
   static const struct { const char *path; bool array, other; } rows[] = {
     { "tests/formats/npy/golden/array.npy", true, true }, { "x/array.npy", true, true }, { "array.txt", true, true }, { "x/other.npy", false, true },

@@ -241,7 +241,7 @@ TEST(test_parts_in_order_are_not_decoded_again_and_again){
 }
 
 #if ZT_INFLATE_ISAL
-/* What stands around a stream of no bytes. */
+/* Headers and checksums stand around a stream of no bytes. */
 TEST(test_headers_and_checksums){
   static const struct { zt_inflate_around around; const char *hex, *said; } rows[] = {
     { ZT_INFLATE_ZLIB, "789c 0300 00000001", NULL }, { ZT_INFLATE_GZIP, "1f8b0800000000000003 0300 00000000 00000000", NULL },
@@ -334,7 +334,7 @@ static int read_one(zt_stream *stream, uint64_t offset, zt_error *err){
   return rc;
 }
 
-/* Of two decoders that were left, a part goes on from the one that is nearer, and not from one of another content. */
+/* A part goes on from the nearer of two decoders that were left, and not from one of another content. */
 TEST(test_a_part_goes_on_from_the_nearest_place){
   enum { MIB = 1<<20 };
   const size_t times = ((size_t)64<<20)/258, total = 1+258*times;
@@ -369,7 +369,7 @@ TEST(test_a_part_goes_on_from_the_nearest_place){
   free(stored.p);
 }
 
-/* What is known to be sound is charged nonetheless; a read of more than the part has is one of all of it. */
+/* Bytes that are known to be sound are charged nonetheless; a read of more than the part has is one of all of it. */
 TEST(test_the_end_of_a_part){
   enum { TOTAL = 90000 };
   blob content = content_of(TOTAL), stored = deflated(span_of(content));

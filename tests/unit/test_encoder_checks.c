@@ -503,7 +503,7 @@ TEST(test_a_manifest_that_is_too_large){
   zt_error_clear(&err);
 }
 
-/* What says that an attribute is too deep needs memory, too. */
+/* The message about an attribute that is too deep needs memory, too. */
 TEST_WITH(test_no_memory_for_depth, disarm, NULL){
   uint8_t value[80];
   const zt_draft_attribute a = { .key = ZT_TEXT("k"), .value = { value, sizeof(value) }, .stored_type = ZT_TEXT("") };

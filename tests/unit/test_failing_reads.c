@@ -412,7 +412,7 @@ TEST(test_each_question_between_many_items_is_answered_yes){
   fail_made(blocks, true, 2);
 }
 
-/* Of the second matrix, a name that is read alone. That of the first tells whose the format is. */
+/* The second matrix's name is read alone. The first one's tells the format. */
 static blob matlab_of(unsigned length){
   blob b = { 0 };
   put_hex(&b, "00000000 01000000 01000000 00000000 02000000 77 00 00000000 00000000");

@@ -370,7 +370,7 @@ static blob torch_archive_of(blob *pickle){
   return end_archive(&a, "");
 }
 
-/* What a call's many arguments hold is looked for if there is a tensor among them, and what a dropped call sets, too. */
+/* A call's many arguments are searched if there is a tensor among them, and so are the values that a dropped call sets. */
 static blob torch_of(const char *begin, const char *end){
   blob b = { 0 };
   put_z(&b, begin);
@@ -423,7 +423,7 @@ TEST(test_many_storages_of_pytorch){
 
 TEST(test_an_archive_of_many_tensors){
   archive a = { 0 };
-  blob tensors = tensors_out_of_order(300000);   /* Of fewer, a run asks more than an eighth less */
+  blob tensors = tensors_out_of_order(300000);   /* With fewer, a run may ask less than that by more than an eighth */
   add_member(&a, (archived){ .name = "m.safetensors", .data = (const char*)tensors.p, .n = tensors.n });
   free(tensors.p);
   check_open(end_archive(&a, ""), "an archive");

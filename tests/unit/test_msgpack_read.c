@@ -124,7 +124,7 @@ TEST(test_what_is_no_msgpack){
   }
 }
 
-/* What lies in a later page is gone when it is read: a number, and the type of an extension. */
+/* A later page is gone when it is read: with a number, and with the type of an extension. */
 TEST(test_a_file_that_is_cut_short){
   static const char *const heads[] = { "ce", "c702" };
   char path[] = "/tmp/ztensor-msgpack-XXXXXX";

@@ -122,7 +122,7 @@ TEST_WITH(test_containers_of_every_generation, disarm, NULL){
   }
 }
 
-/* Of 0.1, formats of sparse tensors that have no word here; of 1.0, tensors of many components. Both are kept beside the manifest. */
+/* Sparse tensors of 0.1 whose format has no word here, and tensors of 1.0 with many components, are kept beside the manifest. */
 TEST_WITH(test_what_is_kept_of_manifests, disarm, NULL){
   for(int old=0; old<2; old++){
     blob b = { 0 }, manifest = { 0 };

@@ -89,7 +89,7 @@ TEST_WITH(test_frames_with_a_table, disarm, NULL){
 
 /* --- Ranges --- */
 
-#define ELEMENTS ((size_t)5 << 19)   /* Of five ranges */
+#define ELEMENTS ((size_t)5 << 19)   /* They are in five ranges */
 
 typedef struct ranges_job_of {
   opened *o;

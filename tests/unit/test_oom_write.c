@@ -68,7 +68,7 @@ static void sweep_writing(const written_object *of, int otherwise){
   job j = { of->object, write_object, &context, otherwise, 4 };
   memory_arm(0, false);
   open_path(&file, of->path);
-  assert_int_equal(write_object(&j), otherwise);   /* Of all memory, to compare with */
+  assert_int_equal(write_object(&j), otherwise);   /* With all memory, to compare with */
   sweep(&j);
   close_opened(&file);
   free(context.want.p);

@@ -476,7 +476,7 @@ static void turn_into_another(struct stat *s){
   s->st_dev++;
 }
 
-/* What a file system can do decides how a file gets its name; the file is the same. */
+/* The file system decides how a file gets its name; the file is the same. */
 FOLDER_TEST(other_ways_to_a_name){
   static const struct { const char *call; int error, first, times; const char *other; int other_error; } rows[] = {
     { "open:tmpfile", EOPNOTSUPP, 1, ALWAYS, NULL, 0 }, { "open:tmpfile", EOPNOTSUPP, 1, ALWAYS, "renameat2", EOPNOTSUPP },

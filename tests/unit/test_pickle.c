@@ -404,7 +404,7 @@ TEST_WITH(test_a_pickle_has_a_largest_size, setup, teardown){
   assert_string_equal(err.rule, "PK2");
 }
 
-/* Nobody looked for the piece's end before. */
+/* The piece's end is not known before. */
 TEST_WITH(test_a_piece_that_is_none, setup, teardown){
   static const struct { const char *bytes; size_t n; const char *rule; } rows[] = {
     { "N\xff.", 3, "PK1" }, { "NN", 2, "PK2" }, { "N.", ZT_PICKLE_MAX+1, "PK2" },

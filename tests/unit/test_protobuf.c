@@ -261,7 +261,7 @@ TEST(test_a_long_message_can_be_interrupted){
   }
 }
 
-/* What is not held any more, or not yet, is gone when it is read. */
+/* Bytes that are not held any more, or not yet, are gone when they are read. */
 TEST(test_a_file_that_is_cut_short){
   for(int fixed=0; fixed<2; fixed++){
     zt_message m = { 400000, 400008 };

@@ -357,7 +357,7 @@ TEST(test_windows_that_are_too_large){
   }
 }
 
-/* What is told and what lies around it make more than 64 bits count. */
+/* The stated bytes and those around them are more than 64 bits count. */
 TEST(test_content_of_more_than_2_64_bytes){
   static const struct { uint64_t told, skip, behind; bool fits; } rows[] = {
     { UINT64_MAX, 0, 0, true }, { UINT64_MAX, 1, 0, false }, { UINT64_MAX-1, 1, 0, true }, { UINT64_MAX-1, 1, 1, false },
@@ -424,7 +424,7 @@ TEST(test_an_array_of_a_component_without_a_dtype){
   close_subject(&s);
 }
 
-/* What is skipped may be all, and more: where the length is not told, decoding shows it. */
+/* All bytes may be skipped, and more than there are: where the length is not stated, decoding shows it. */
 TEST(test_content_that_ends_before_the_bytes_that_are_skipped){
   blob stored = stored_as(ONE_FRAME, (const uint8_t*)"0123456789", 10);
   for(uint64_t skip=9; skip<=11; skip++){

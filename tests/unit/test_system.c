@@ -29,7 +29,7 @@ static int remove_file(void **state){
   return unlink(path);
 }
 
-/* --- What is there --- */
+/* --- Files --- */
 
 static struct stat pretended;
 
@@ -325,7 +325,7 @@ TEST(mutexes_that_exclude_nobody){
   assert_true(WIFEXITED(status) && WEXITSTATUS(status)==0);
 }
 
-/* Who waits does all of the work then. Threads are possible again in the next pool. */
+/* The thread that waits does all of the work then. Threads are possible again in the next pool. */
 TEST(a_pool_without_threads){
   refuse("sqlite3_threadsafe", EOF, 1, ALWAYS);
   assert_int_equal(run_tasks(), 0);

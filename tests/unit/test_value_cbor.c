@@ -310,7 +310,7 @@ TEST(test_interrupts){
   free(b.p);
 }
 
-/* What is asked of settings: texts and integers of 64 bits, without tags. */
+/* Settings are texts and integers of 64 bits, without tags. */
 TEST(test_plain_values){
   static const struct { const char *cbor; bool text, integer, natural; } rows[] = {
     { "6161", true, false, false }, { "c16161", false, false, false }, { "6162", false, false, false }, { "626161", false, false, false },

@@ -289,7 +289,7 @@ TEST(test_sparse_objects_are_read_back){
   check_sparse("ztensor-1.2", ZT_LAYOUT_COO, "0000c03f 000000c0", "0100000000000000 0100000000000000 0300000000000000 0300000000000000", NULL, NULL);
 }
 
-/* Of several, the first with a fault is named. */
+/* The first one of several with a fault is named. */
 TEST(test_several_sparse_objects_are_read_back){
   for(int bad=0; bad<4; bad++){
     supplied s;
@@ -352,7 +352,7 @@ TEST(test_a_kept_object_without_components){
   supplied_end(&s);
 }
 
-/* What was written cannot be opened: it has more dimensions than its layout. */
+/* The object has more dimensions than its layout, so that it cannot be opened. */
 TEST(test_a_sparse_object_that_cannot_be_opened){
   static const uint64_t shape[] = { 2, 4, 1 };
   supplied s;

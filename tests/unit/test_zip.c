@@ -396,7 +396,7 @@ TEST_WITH(test_the_size_of_a_zip64_record, setup, teardown){
   expect_refused(seal(&b), "ZP3", "no record begins", "a size");
 }
 
-/* Of members that follow each other closely, one with a name of more than is read at once. */
+/* One of the members that follow each other closely has a name that is longer than is read at once. */
 TEST_WITH(test_a_very_long_name_behind_another_member, setup, teardown){
   archive a = { 0 };
   char *name = malloc(65536);
@@ -410,7 +410,7 @@ TEST_WITH(test_a_very_long_name_behind_another_member, setup, teardown){
   free(name);
 }
 
-/* What stands in the place of a local header, as far as it is one. */
+/* The bytes in the place of a local header, as far as they are one, tell the name. */
 TEST_WITH(test_a_local_name, setup, teardown){
   static const struct { const char *header; size_t n; const char *name; } rows[] = {
     { "PK\3\4                      \4\0\0\0name", 34, "name" }, { "PK\3\4                      \4\0\0\0nam", 33, "" },
