@@ -423,6 +423,14 @@ static blob matlab_of(unsigned length){
   return b;
 }
 
+/* A field of that tag with the bytes, which are freed. */
+static void put_message(blob *b, uint8_t tag, blob *bytes){
+  put_byte(b, tag);
+  put_varint(b, bytes->n);
+  put(b, bytes->p, bytes->n);
+  free(bytes->p);
+}
+
 /* A graph without a version before it, whose name follows a large tensor. */
 static blob onnx_of(unsigned floats){
   blob b = { 0 }, tensor = { 0 }, graph = { 0 };
@@ -431,22 +439,16 @@ static blob onnx_of(unsigned floats){
   put_hex(&tensor, "10 01 42 01 77 4A");
   put_varint(&tensor, 4*floats);
   put_repeated(&tensor, 0, 4*floats);
-  put_byte(&graph, 0x2A);
-  put_varint(&graph, tensor.n);
-  put(&graph, tensor.p, tensor.n);
+  put_message(&graph, 0x2A, &tensor);
   put_hex(&graph, "12 01 67");
-  put_byte(&b, 0x3A);
-  put_varint(&b, graph.n);
-  put(&b, graph.p, graph.n);
+  put_message(&b, 0x3A, &graph);
   put_hex(&b, "42 02 10 15");
-  free(tensor.p);
-  free(graph.p);
   return b;
 }
 
 /* External data, of which a long location is read before the offset. */
 static blob onnx_outside(unsigned length){
-  blob b = { 0 }, tensor = { 0 }, entry = { 0 };
+  blob b = { 0 }, graph = { 0 }, tensor = { 0 }, entry = { 0 };
   put_hex(&entry, "0A 08");
   put_string(&entry, "location");
   put_byte(&entry, 0x12);
@@ -454,18 +456,13 @@ static blob onnx_outside(unsigned length){
   put_repeated(&entry, 'l', length);
   put_hex(&tensor, "08 01 10 01 42 01 77 6A 0D 0A 06");
   put_string(&tensor, "offset");
-  put_hex(&tensor, "12 03 34 39 36 6A");
-  put_varint(&tensor, entry.n);
-  put(&tensor, entry.p, entry.n);
+  put_hex(&tensor, "12 03 34 39 36");
+  put_message(&tensor, 0x6A, &entry);
   put_hex(&tensor, "70 01");
-  put_hex(&b, "08 0A 3A");
-  put_varint(&b, tensor.n+3);   /* With a tag, and a length of two bytes */
-  put_byte(&b, 0x2A);
-  put_varint(&b, tensor.n);
-  put(&b, tensor.p, tensor.n);
+  put_message(&graph, 0x2A, &tensor);
+  put_hex(&b, "08 0A");
+  put_message(&b, 0x3A, &graph);
   put_hex(&b, "42 02 10 15");
-  free(entry.p);
-  free(tensor.p);
   return b;
 }
 

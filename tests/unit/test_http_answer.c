@@ -23,6 +23,14 @@ static void answer(zt_http_body *b, zt_http_request *r, const char *headers, int
   zt_http_body_add(b, r, (const uint8_t*)body, strlen(body));
 }
 
+/* The same of one header. */
+static void answer_with(zt_http_request *r, int status, const char *header, const char *value){
+  zt_http_body b;
+  char headers[200];
+  snprintf(headers, sizeof(headers), "HTTP/1.1 %d Word\r\n%s: %s\r\n\r\n", status, header, value);
+  answer(&b, r, headers, status, "");
+}
+
 static void end(zt_http_body *b, zt_http_request *r, int status, zt_http_outcome expected){
   zt_http_body_end(b, r, status, ZT_HTTP_ANSWERED);
   assert_int_equal(r->answer.outcome, expected);
@@ -69,10 +77,7 @@ TEST(test_the_next_page){
   };
   for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
     zt_http_request r = { .url = "http://x/", .most = 100 };
-    zt_http_body b;
-    char headers[200];
-    snprintf(headers, sizeof(headers), "HTTP/1.1 200 OK\r\nlInK: %s\r\n\r\n", rows[i].link);
-    answer(&b, &r, headers, 0, NULL);
+    answer_with(&r, 200, "lInK", rows[i].link);
     if( rows[i].next ) assert_string_equal(r.answer.next, rows[i].next);
     else assert_null(r.answer.next);
     zt_http_answer_clear(&r.answer, NULL);
@@ -86,10 +91,7 @@ TEST(test_how_long_to_wait){
   };
   for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
     zt_http_request r = { .url = "http://x/" };
-    zt_http_body b;
-    char headers[200];
-    snprintf(headers, sizeof(headers), "HTTP/1.1 503 Slow\r\nRetry-After: %s\r\n\r\n", rows[i].text);
-    answer(&b, &r, headers, 503, "");
+    answer_with(&r, 503, "Retry-After", rows[i].text);
     assert_int_equal(r.answer.retry_after, rows[i].seconds);
     zt_http_answer_clear(&r.answer, NULL);
   }
@@ -98,11 +100,10 @@ TEST(test_how_long_to_wait){
 TEST(test_how_long_to_wait_until_a_date){
   zt_http_request r = { .url = "http://x/" };
   const time_t then = time(NULL)+1000;
-  zt_http_body b;
   struct tm parts;
-  char headers[200];
-  strftime(headers, sizeof(headers), "HTTP/1.1 503 Slow\r\nRetry-After: %a, %d %b %Y %H:%M:%S GMT\r\n\r\n", gmtime_r(&then, &parts));
-  answer(&b, &r, headers, 503, "");
+  char date[100];
+  strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&then, &parts));
+  answer_with(&r, 503, "Retry-After", date);
   assert_in_range(r.answer.retry_after, 900, 1000);
   zt_http_answer_clear(&r.answer, NULL);
 }
@@ -113,10 +114,7 @@ TEST(test_a_time_of_change_that_is_no_date_is_not_known){
   };
   for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
     zt_http_request r = { .url = "http://x/" };
-    zt_http_body b;
-    char headers[200];
-    snprintf(headers, sizeof(headers), "HTTP/1.1 200 OK\r\nLast-Modified: %s\r\n\r\n", rows[i].text);
-    answer(&b, &r, headers, 200, "");
+    answer_with(&r, 200, "Last-Modified", rows[i].text);
     assert_int_equal(r.answer.modified, rows[i].modified);
     zt_http_answer_clear(&r.answer, NULL);
   }
