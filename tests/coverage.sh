@@ -32,9 +32,9 @@ say() {
 extension=$shared/ztensor.so
 python=${PYTHON:-/usr/bin/python3}
 say make -s B="$shared" CC="$cc" OPT="$flags" "$extension"
-say make -s B="$build" CC="$cc" OPT="$flags" LOADED="$extension" unit oom replay build/faults.so build/resolver.so
 say sqlite3 :memory: ".load $extension"
 umask 022
+say make -s B="$build" CC="$cc" OPT="$flags" LOADED="$extension" unit oom replay build/faults.so build/resolver.so
 say make -s build/static/faults/write_file.so   # Writing without SQL, which is not measured
 say env ZTENSOR="$extension" "$python" -m pytest -q tests/sql
 say env ZTENSOR="$extension" "$python" -m pytest -q tests/remote
