@@ -126,15 +126,16 @@ def under(which):
 
 rc, expected, made = under(0)
 assert rc == OK, rc
-failed = 0
+failed = reached = 0
 for which in range(1, made + 1):
-    rc, rows, _ = under(which)
+    rc, rows, made = under(which)
+    reached += made >= which   # The first run, which connected, made more of them
     if rc == NOMEM:   # The row before may lack a text: sqlite3_column_text() says NULL
         failed += 1
         assert rows[:-1] == expected[:max(0, len(rows) - 1)], (which, rows)
     else:
         assert (rc, rows) == (OK, expected), (which, rc, rows)
-print(json.dumps([failed, made, sqlite.sqlite3_memory_used()]))
+print(json.dumps([failed, reached, sqlite.sqlite3_memory_used()]))
 """
 
 MORE = [
@@ -168,5 +169,5 @@ def test_every_allocation_fails(files, web, bucket_server, hub_server, monkeypat
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
             monkeypatch.delenv(name)
     bucket_server.bucket.region, bucket_server.bucket.page = "eu-west-1", 4
-    failed, made, used = swept(EACH, statement.replace("WEB", web.origin))
-    assert failed > made // 3 and used == 0
+    failed, reached, used = swept(EACH, statement.replace("WEB", web.origin))
+    assert failed > reached // 2 and used == 0
