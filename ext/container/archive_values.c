@@ -75,6 +75,7 @@ static bool archive_enter_attributes(zt_walk *w, uint32_t k, zt_level *level){
     if( !a->a[k].inner ) continue;
     attributes = zt_container_attributes(a->a[k].inner);
     if( attributes.type!=ZT_VALUE_MAP ) continue;
+    *level = (zt_level){ .map = true };
     archive_enter_member(w, k, &attributes, level);
     assert( !(level->kind & (ARCHIVE_ATTRIBUTES|ARCHIVE_MANIFESTS)) );
     level->kind |= ARCHIVE_ATTRIBUTES;

@@ -3,6 +3,7 @@
 ** or changed ones never trusted. The expectations are read out of their JSON files by SQLite itself.
 */
 #include "expectations.h"
+#include "archive.h"
 
 #include <ctype.h>
 #include "container/driver.h"
@@ -1196,6 +1197,29 @@ TEST(test_items_that_are_passed_over){
   }
   check( n>10000, "%zu items", n );
   zt_paths_clear(&paths);
+}
+
+/* Each member's attributes begin a level of their own, whatever those of the one before left in it. */
+TEST(test_attributes_of_the_members_of_an_archive){
+  static const char member[] = "\45\0\0\0\0\0\0\0{\"__metadata__\":{\"k\":\"v\",\"l\":\"w\"}}   ";
+  zt_error err = ZT_ERROR_NONE;
+  archive a = { 0 };
+  blob b;
+  zt_container *c;
+  zt_value attributes;
+  for(int i=0; i<3; i++){
+    char name[16];
+    snprintf(name, sizeof(name), "%d.safetensors", i);
+    add_member(&a, (archived){ .name = name, .data = member, .n = sizeof(member)-1 });
+  }
+  b = end_archive(&a, "");
+  c = open_image(b, &err);
+  assert_succeeded(&err, "an archive");
+  attributes = zt_container_attributes(c);
+  assert_int_equal(count_attributes(c, &attributes), 6);
+  assert_int_equal(check_walks(c, &attributes, "an archive"), 0);
+  zt_container_close(c);
+  free(b.p);
 }
 
 /* A file of one array gives the object its name. */
