@@ -39,6 +39,8 @@ static int ztensor_what_is_loaded(sqlite3 *db, ztensor_loaded *out){
     }
   }else if( strstr(sqlite3_errmsg(db), "no such function") ){
     *out = ZTENSOR_LOADED_NONE;
+    /* sqlite3_open() takes the connection's last error for one of an automatic extension */
+    (void)sqlite3_exec(db, "", NULL, NULL, NULL);
   }
   sqlite3_finalize(stmt);
   return rc==SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;

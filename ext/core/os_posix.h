@@ -18,7 +18,7 @@ static inline int zt_os_above_standard(int fd){
   int above, error_number;
   if( fd<0 || fd>STDERR_FILENO ) return fd;
   above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO+1);
-  error_number = errno;
+  error_number = above<0 && errno==EINVAL ? EMFILE : errno;   /* There are no more than those */
   close(fd);
   errno = error_number;
   return above;

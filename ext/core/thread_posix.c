@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +18,8 @@
 
 #define THREAD_SECOND ((int64_t)1000*1000*1000)
 #define THREAD_STACK ((size_t)1 << 20)   /* Stack bytes: the default of some C libraries is small */
+#define THREAD_FORK_TRIES 50      /* To take a lock before a fork, */
+#define THREAD_FORK_PAUSE 1000000 /* and nanoseconds between two of them */
 
 struct zt_monitor {
   pthread_mutex_t lock;
@@ -81,20 +84,37 @@ void zt_monitor_signal(zt_monitor *m, zt_signal what, bool all){
 
 /* --- Threads --- */
 
-/* A thread may hold SQLite's lock on memory while another thread forks. No thread of the child
-** would release it, so forks wait for it. */
-static sqlite3_mutex *thread_memory;
+/* A thread may hold a lock of SQLite's while another thread forks, which no thread of the child would
+** release. So a fork waits for these locks while there are threads of ours. It waits for a short time
+** only: who forks may hold one itself, or another copy of this code may have taken it. */
+static const int thread_locks[] = { SQLITE_MUTEX_STATIC_PRNG, SQLITE_MUTEX_STATIC_MEM };
+#define THREAD_LOCKS (sizeof(thread_locks)/sizeof(thread_locks[0]))
+static sqlite3_mutex *thread_held[THREAD_LOCKS];   /* By the fork under way; NULL: it is not */
+static atomic_int thread_running;
+
+static sqlite3_mutex *thread_try_lock(int which){
+  const struct timespec pause = { 0, THREAD_FORK_PAUSE };
+  sqlite3_mutex *lock = sqlite3_mutex_alloc(which);
+  for(int tries=0; lock && sqlite3_mutex_try(lock)!=SQLITE_OK; tries++){
+    if( tries==THREAD_FORK_TRIES ) return NULL;
+    nanosleep(&pause, NULL);
+  }
+  return lock;
+}
 
 static void thread_before_fork(void){
-  sqlite3_mutex_enter(thread_memory);
+  if( atomic_load(&thread_running)==0 ) return;
+  for(size_t i=0; i<THREAD_LOCKS; i++) thread_held[i] = thread_try_lock(thread_locks[i]);
 }
 
 static void thread_after_fork(void){
-  sqlite3_mutex_leave(thread_memory);
+  for(size_t i=0; i<THREAD_LOCKS; i++){
+    sqlite3_mutex_leave(thread_held[i]);
+    thread_held[i] = NULL;
+  }
 }
 
 static void thread_watch_forks(void){
-  thread_memory = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_MEM);
   (void)pthread_atfork(thread_before_fork, thread_after_fork, thread_after_fork);
 }
 
@@ -127,13 +147,16 @@ zt_thread *zt_thread_start(void (*run)(void *context), void *context){
   if( !t ) return NULL;
   pthread_once(&forks, thread_watch_forks);
   *t = (zt_thread){ .run = run, .context = context };
+  atomic_fetch_add(&thread_running, 1);
   if( thread_create(t) ) return t;
+  atomic_fetch_sub(&thread_running, 1);
   sqlite3_free(t);
   return NULL;
 }
 
 void zt_thread_join(zt_thread *t){
   pthread_join(t->thread, NULL);
+  atomic_fetch_sub(&thread_running, 1);
   sqlite3_free(t);
 }
 

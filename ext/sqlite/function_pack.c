@@ -88,11 +88,13 @@ static int pack_check(int n, sqlite3_value **args, zt_error *err){
 static void pack_step(sqlite3_context *ctx, int n, sqlite3_value **args){
   pack_group *g = sqlite3_aggregate_context(ctx, sizeof(*g));
   sqlite3_value *columns[ZT_ROW_COLUMNS] = { NULL };
+  zt_float_env env;
   zt_error err = ZT_ERROR_NONE;
   if( !g ){
     sqlite3_result_error_nomem(ctx);
     return;
   }
+  zt_float_env_enter(&env);
   columns[ZT_ROW_NAME] = args[1];
   if( n==4 ){
     columns[ZT_ROW_SOURCE] = args[2];
@@ -108,6 +110,7 @@ static void pack_step(sqlite3_context *ctx, int n, sqlite3_value **args){
     pack_clear(g);   /* No row comes after a failure */
     zt_result_error(ctx, &err);
   }
+  zt_float_env_leave(&env);
 }
 
 static int pack_write(pack_group *g, uint64_t most, zt_buffer *out, zt_error *err){

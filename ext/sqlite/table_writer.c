@@ -89,6 +89,7 @@ static int writer_disconnect(sqlite3_vtab *p){
 static int writer_connect_as(sqlite3 *db, void *module, int argc, const char *const *argv,
                              bool create, sqlite3_vtab **out, char **message){
   zt_writer_arguments arguments = { .path = NULL };
+  zt_float_env env;
   zt_error err = ZT_ERROR_NONE;
   zt_writer *w;
   int rc;
@@ -96,7 +97,10 @@ static int writer_connect_as(sqlite3 *db, void *module, int argc, const char *co
     zt_fail(&err, SQLITE_ERROR, "zt_writer is for temp alone: CREATE VIRTUAL TABLE temp.%s ...",
             argv[2]);
   }
-  if( err.rc || zt_writer_arguments_read(argc-3, argv+3, &arguments, &err) ){
+  zt_float_env_enter(&env);   /* The file to update may be read */
+  if( err.rc==SQLITE_OK ) zt_writer_arguments_read(argc-3, argv+3, &arguments, &err);
+  zt_float_env_leave(&env);
+  if( err.rc ){
     zt_writer_arguments_clear(&arguments);
     return writer_fail_as(message, &err);
   }

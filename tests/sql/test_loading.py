@@ -2,6 +2,8 @@
 import os
 import re
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -28,6 +30,19 @@ def test_the_entry_point_is_found_by_the_name_of_the_file(connect, sample):
 
 def test_the_entry_point_can_be_named(connect, sample):
     assert value(connect(entry="sqlite3_ztensor_init"), "SELECT count(*) FROM zt_objects(?)", sample) == 2
+
+
+AUTOMATIC = """
+import _sqlite3, ctypes, sqlite3, sys
+assert ctypes.CDLL(_sqlite3.__file__).sqlite3_auto_extension(ctypes.CDLL(sys.argv[1]).sqlite3_ztensor_init) == 0
+for _ in range(2):
+    print(sqlite3.connect(":memory:").execute("SELECT count(*) FROM zt_objects(?)", (sys.argv[2],)).fetchone()[0])
+"""
+
+
+def test_it_can_be_loaded_into_every_connection(sample):
+    done = subprocess.run([sys.executable, "-c", AUTOMATIC, EXTENSION + ".so", sample], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("2\n2\n", "")
 
 
 @pytest.mark.parametrize("entry", [None, NOFS])

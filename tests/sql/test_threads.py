@@ -4,13 +4,15 @@ import os
 import random
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 
 import corpus
 import pytest
 import writer
-from support import message, rows, value
+from support import EXTENSION, message, rows, value
 
 MIB = 1 << 20
 
@@ -239,3 +241,54 @@ def test_a_process_that_forks_within_a_statement(db, model, tmp_path):
         if stuck:
             break
     assert stuck == []
+
+
+FORKS = """
+import _sqlite3, ctypes, os, shutil, signal, sqlite3, sys
+extension, source, folder, kind = sys.argv[1:]
+sqlite, libc = ctypes.CDLL(_sqlite3.__file__), ctypes.CDLL(None)
+sqlite.sqlite3_malloc.restype, sqlite.sqlite3_free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+if kind == "handlers":   # Of the host, which use SQLite before and after each fork
+    handler = ctypes.CFUNCTYPE(None)(lambda: sqlite.sqlite3_free(sqlite.sqlite3_malloc(10)))
+    # glibc links pthread_atfork() into each program
+    register = libc.__register_atfork if hasattr(libc, "__register_atfork") else libc.pthread_atfork
+    assert register(handler, handler, handler, None) == 0
+
+def fork():
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        sqlite3.connect(":memory:").execute("SELECT randomblob(1)").fetchall()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+statements = []
+for i in range(2 if kind == "copies" else 1):
+    copy = f"{folder}/{i}.so"
+    shutil.copyfile(extension + ".so", copy)
+    db = sqlite3.connect(":memory:")
+    db.enable_load_extension(True)
+    db.execute("SELECT load_extension(?, 'sqlite3_ztensor_init')", (copy,)).fetchall()
+    db.execute("SELECT zt_threads(4)").fetchall()
+    statements.append(db.execute("SELECT * FROM zt_stats(?)", (source,)))
+if kind == "copies":
+    for _ in range(20):
+        assert all(s.fetchone() for s in statements)
+        fork()
+for s in statements:
+    assert s.fetchone()
+    s.close()
+fork()
+print("done")
+"""
+
+
+@pytest.mark.parametrize("kind", ["copies", "handlers"])
+def test_a_fork_beside_others_that_have_a_say_in_it(model, tmp_path, kind):
+    """Another copy of the extension, which holds SQLite's locks for a fork, too; or handlers of the host's."""
+    (tmp_path / "models").mkdir()
+    for i in range(20):
+        os.symlink(model, tmp_path / "models" / f"{i}.zt")
+    done = subprocess.run([sys.executable, "-c", FORKS, EXTENSION, tmp_path / "models", tmp_path, kind], capture_output=True,
+                          text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("done\n", 0), done.stderr

@@ -507,7 +507,7 @@ TEST(test_many_findings_of_one_object){
     int types = 0, others = 0;
     assert_int_equal(zt_check_open(o.source, o.container, true, &budget, NULL, &check, &err), SQLITE_OK);
     while( zt_check_next(check, &found, &err) ){
-      char role[8];
+      char role[16];
       snprintf(role, sizeof(role), "p%02d", types);
       if( strcmp(found.rule, "L5")==0 ){
         assert_text(found.component, role, "in their order");

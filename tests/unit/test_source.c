@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -489,6 +490,28 @@ TEST(test_descriptor_0_is_a_descriptor){
   assert_int_equal(rc, SQLITE_OK);
   assert_true(has_identity);
   assert_memory_equal(buffer, "four", 4);
+}
+
+/* If those of the standard streams are all that a program may have, a file gets none. */
+TEST(test_descriptors_of_the_standard_streams_alone){
+  zt_error err = ZT_ERROR_NONE;
+  struct rlimit before, few;
+  int kept = dup(0), rc;
+  zt_source *s;
+  write_file(in_directory("few"), "four", 4);
+  getrlimit(RLIMIT_NOFILE, &before);
+  few = before;
+  few.rlim_cur = 3;
+  setrlimit(RLIMIT_NOFILE, &few);
+  close(0);
+  rc = zt_source_open(in_directory("few"), NULL, &s, &err);
+  setrlimit(RLIMIT_NOFILE, &before);
+  if( kept>=0 ){
+    assert_int_equal(dup2(kept, 0), 0);
+    close(kept);
+  }
+  assert_int_equal(rc, SQLITE_ERROR);
+  assert_failed(&err, "cannot open: Too many open files", "few");
 }
 
 /* Known facts about a path spare a system call, and are verified where it matters. */
