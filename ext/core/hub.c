@@ -102,14 +102,16 @@ static char *hub_revision_key(const zt_hub_place *place){
                          place->repo.z, (int)place->revision.n, place->revision.z);
 }
 
-/* Appends the commit of a revision, if it is known, or the revision. */
-static void hub_put_revision(sqlite3_str *out, zt_remote *r, const zt_hub_place *place){
+/* Appends the commit of a revision, if it is known, or the revision. False: memory is short. */
+static bool hub_put_revision(sqlite3_str *out, zt_remote *r, const zt_hub_place *place){
   char *key = hub_revision_key(place);
-  char *commit = key ? zt_remote_learned(r, "commit", key, true, NULL) : NULL;
+  bool nomem = key==NULL;
+  char *commit = key ? zt_remote_learned(r, "commit", key, true, &nomem) : NULL;
   if( commit ) sqlite3_str_appendall(out, commit);
   else sqlite3_str_append(out, place->revision.z, (int)place->revision.n);
   sqlite3_free(commit);
   sqlite3_free(key);
+  return !nomem;
 }
 
 char *zt_hub_url(zt_remote *r, const zt_hub_place *place){
@@ -117,7 +119,10 @@ char *zt_hub_url(zt_remote *r, const zt_hub_place *place){
   zt_hub_put_endpoint(out);
   if( !hub_is_models(place) ) sqlite3_str_appendf(out, "/%.*s", (int)place->type.n, place->type.z);
   sqlite3_str_appendf(out, "/%.*s/resolve/", (int)place->repo.n, place->repo.z);
-  hub_put_revision(out, r, place);
+  if( !hub_put_revision(out, r, place) ){
+    sqlite3_free(sqlite3_str_finish(out));
+    return NULL;
+  }
   sqlite3_str_appendchar(out, 1, '/');
   zt_url_put_encoded(out, place->path, true);
   return sqlite3_str_finish(out);
@@ -361,7 +366,7 @@ static int hub_resolve(zt_remote *r, const zt_hub_place *place, const char *name
   }
   f.url = url;
   if( zt_fetch_end(&f, err)==SQLITE_OK ){
-    zt_remote_learn(r, "commit", key, commit);
+    if( !zt_remote_learn(r, "commit", key, commit) ) zt_fail_nomem(err);
     if( said ){
       said->body = f.http.answer.body;
       said->n = f.http.answer.n;
@@ -429,15 +434,14 @@ static void hub_read_names(zt_span json, zt_hub_hint *hint, void *context){
 static char *hub_tree_url(zt_remote *r, const zt_hub_place *place){
   char *api = hub_api(place, "tree");
   sqlite3_str *out = sqlite3_str_new(NULL);
+  bool whole;
   sqlite3_str_appendall(out, api ? api : "");
-  hub_put_revision(out, r, place);
+  whole = hub_put_revision(out, r, place) && api;
   if( place->path.n ) sqlite3_str_appendchar(out, 1, '/');
   zt_url_put_encoded(out, place->path, true);
   sqlite3_str_appendall(out, "?recursive=true&limit=1000");
-  if( api ){
-    sqlite3_free(api);
-    return sqlite3_str_finish(out);
-  }
+  sqlite3_free(api);
+  if( whole ) return sqlite3_str_finish(out);
   sqlite3_free(sqlite3_str_finish(out));
   return NULL;
 }

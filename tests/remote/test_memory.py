@@ -171,3 +171,4 @@ def test_every_allocation_fails(files, web, bucket_server, hub_server, monkeypat
     bucket_server.bucket.region, bucket_server.bucket.page = "eu-west-1", 4
     failed, reached, used = swept(EACH, statement.replace("WEB", web.origin))
     assert failed > reached // 2 and used == 0
+    assert not hub_server.server.asked("/tree/main") + hub_server.server.asked("/resolve/main/")   # Its commit, or no request
