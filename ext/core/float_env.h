@@ -3,8 +3,8 @@
 ** extension runs: IEEE 754's default, which rounds to nearest, has subnormal numbers, and traps
 ** nothing. The host may have another one: torch.set_flush_denormal(), and libraries that are
 ** compiled with -ffast-math, make 0 of subnormal numbers; feenableexcept() makes a signal of a NaN.
-** Each call that SQLite makes of a table or a function, and in which numbers can be computed, enters
-** the default environment and leaves it on the way out. Threads that it starts inherit it.
+** Each call that SQLite makes of a table or a function, and in which numbers can be computed,
+** enters the default environment and leaves it on the way out. Threads that it starts inherit it.
 **
 ** x86-64 and 64-bit ARM tell in one or two instructions whether the environment is another one. On
 ** other machines only the rounding is asked for.
@@ -43,8 +43,8 @@ static inline bool zt_float_env_x87_is_default(void){
   return (control & ZT_FLOAT_ENV_X87_CONTROL)==ZT_FLOAT_ENV_X87;
 }
 
-/* True if no more than MXCSR is to be changed, which is done: fegetenv() takes far longer, and hosts
-** that make 0 of subnormal numbers need no more. */
+/* True if no more than MXCSR is to be changed, which is done: fegetenv() takes far longer, and
+** hosts that make 0 of subnormal numbers need no more. */
 static inline bool zt_float_env_enter_mxcsr(zt_float_env *env){
   const bool x87 = zt_float_env_x87_is_default();
   env->mxcsr = _mm_getcsr();
