@@ -86,7 +86,7 @@ void zt_monitor_signal(zt_monitor *m, zt_signal what, bool all){
 
 /* A thread may hold a lock of SQLite's while another thread forks, which no thread of the child
 ** would release. So a fork waits for these locks while there are threads of ours. It waits for a
-** short time only: who forks may hold one itself, or another copy of this code may have taken it. */
+** short time only: who forks may hold one itself, or another copy of this code may have it. */
 static const int thread_locks[] = { SQLITE_MUTEX_STATIC_PRNG, SQLITE_MUTEX_STATIC_MEM };
 #define THREAD_LOCKS (sizeof(thread_locks)/sizeof(thread_locks[0]))
 static sqlite3_mutex *thread_held[THREAD_LOCKS];   /* By the fork under way; NULL: it is not */
