@@ -295,6 +295,10 @@ bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_
   return container_find_role(c, object, role, ZT_COMPONENT_ALL, out);
 }
 
+uint64_t zt_component_behind(const zt_component *c, uint64_t size){
+  return c->most<size-c->offset ? c->most : size-c->offset;
+}
+
 /* The first of several components that has values, or the first slice. */
 ZT_ASIDE static bool container_find_values(const zt_container *c, uint32_t object, unsigned want,
                                            zt_component *out){
