@@ -255,7 +255,7 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
   out->byte_order = ZT_TEXT("little");
   out->rules = c->rules;
   out->skip = out->behind = out->number_skip = out->number_behind = out->least = out->base = 0;
-  out->fault_rule = out->fault = NULL;
+  out->fault_rule = out->fault = out->why_unknown = NULL;
   out->box.p = NULL;
   out->digests = 0;
   c->driver->component(c, object, k, want, out);

@@ -128,6 +128,7 @@ typedef struct zt_component {
   const zt_dtype *storage;        /* Meaning of dtype; NULL: unknown */
   const zt_dtype *element;        /* Meaning of type and dtype together; NULL: unknown, */
   bool misplaced;                 /* or the type is known but not stored as that dtype */
+  const char *why_unknown;        /* Static: why the type is unknown; NULL: it has no meaning */
   zt_text encoding;               /* raw, zstd, or as stored */
   zt_codec_id codec;              /* Meaning of encoding; set with it */
   zt_text byte_order;             /* As stored; `little` if the file does not say */
