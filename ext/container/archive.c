@@ -692,7 +692,7 @@ static void archive_move(const zt_archive *a, const zt_archive_member *m, zt_com
   const char *fault = file->fault;
   assert( number>0 );   /* A name without a fault */
   if( out->to_end && !fault && out->offset<=file->length ){
-    out->length = file->length-out->offset;
+    out->length = zt_component_behind(out, file->length);
     out->to_end = out->unsized = false;   /* The size of that file is known here */
   }
   if( !fault && !zt_claim(file->length, out->offset, out->length) ){

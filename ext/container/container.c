@@ -255,7 +255,7 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
   out->byte_order = ZT_TEXT("little");
   out->rules = c->rules;
   out->skip = out->behind = out->number_skip = out->number_behind = out->least = out->base = 0;
-  out->fault_rule = out->fault = NULL;
+  out->fault_rule = out->fault = out->why_unknown = NULL;
   out->box.p = NULL;
   out->digests = 0;
   c->driver->component(c, object, k, want, out);
@@ -293,6 +293,10 @@ static bool container_find_role(const zt_container *c, uint32_t object, zt_text 
 
 bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_component *out){
   return container_find_role(c, object, role, ZT_COMPONENT_ALL, out);
+}
+
+uint64_t zt_component_behind(const zt_component *c, uint64_t size){
+  return c->most<size-c->offset ? c->most : size-c->offset;
 }
 
 /* The first of several components that has values, or the first slice. */

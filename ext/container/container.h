@@ -128,6 +128,7 @@ typedef struct zt_component {
   const zt_dtype *storage;        /* Meaning of dtype; NULL: unknown */
   const zt_dtype *element;        /* Meaning of type and dtype together; NULL: unknown, */
   bool misplaced;                 /* or the type is known but not stored as that dtype */
+  const char *why_unknown;        /* Static: why the type is unknown; NULL: it has no meaning */
   zt_text encoding;               /* raw, zstd, or as stored */
   zt_codec_id codec;              /* Meaning of encoding; set with it */
   zt_text byte_order;             /* As stored; `little` if the file does not say */
@@ -160,7 +161,9 @@ typedef struct zt_component {
   zt_text shard;                  /* The shard with the bytes; z NULL: this file */
   bool external;                  /* The shard is a path of any file below this file's directory, */
   bool beside;                    /* or of one beside it, whose name this file does not choose */
-  bool to_end;                    /* They end with that file; unsized until it is opened */
+  bool to_end;                    /* They end with that file, or after `most` bytes; unsized until
+                                  ** that is opened */
+  uint64_t most;                  /* For to_end: bytes that shape and dtype need, or UINT64_MAX */
   uint64_t shard_size;            /* The shard's size in the manifest; not set for external ones */
   bool has_decoded_length;        /* The manifest states decoded_length, */
   uint64_t decoded_length;        /* the decoded bytes of this component alone */
@@ -254,6 +257,9 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
 
 /* Decode the whole component with that role; false if there is none. */
 bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_component *out);
+
+/* The length of a component that is `to_end`, in a file of that size, which has its offset. */
+uint64_t zt_component_behind(const zt_component *c, uint64_t size);
 
 /* Decode the wanted fields of the component with an object's values: data, values, packed_weight,
 ** real or the first slice; false if there is none. */

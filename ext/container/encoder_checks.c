@@ -94,8 +94,8 @@ int zt_encoder_fail_layout(const char *format, const zt_draft_object *object, zt
     return zt_fail(err, SQLITE_ERROR, "%s cannot hold a layout that is not known; leave it out",
                    format);
   }
-  return zt_fail(err, SQLITE_ERROR, "%s cannot hold %s; format='dense' writes it dense", format,
-                 name ? name : "this layout");
+  return zt_fail(err, SQLITE_ERROR, "%s cannot hold %s; format='dense' of zt_writer writes it"
+                 " dense", format, name ? name : "this layout");
 }
 
 int zt_encoder_check_dense(const char *format, const zt_draft *draft, uint32_t number,

@@ -15,7 +15,9 @@
 **                                     ; OX7: it is a whole tensor, not a segment
 **   data     := external_data | raw_data | the type's own field
 **                                     ; the first that is there. OX8: external data have a location
-**                                     ; (container/shard.h), and numbers as offset and length
+**                                     ; (container/shard.h), and numbers as offset and length.
+**                                     ; Without a length, they are the bytes that type and
+**                                     ; dimensions need; if that is not known, all up to the end
 **
 **   OX9   names, dimensions and texts take at most 1 GiB, and not much more than the file
 **   OX10  values in several pieces are all in one message
@@ -552,6 +554,7 @@ static void onnx_decode_component(const zt_container *c, uint32_t i, uint32_t k,
   out->field = part.field;
   out->unsized = part.unsized;
   out->to_end = part.to_end;
+  out->most = part.decoded;
   out->scattered = part.scattered;
   out->fault_rule = part.rule;
   out->fault = part.fault;

@@ -88,7 +88,7 @@ static const safetensors_type safetensors_types[] = {
   SAFETENSORS_ON("C64", "f32", "complex64", 0),
   SAFETENSORS_ON("F8_E4M3FNUZ", "u8", "f8_e4m3fnuz", 0),
   SAFETENSORS_ON("F8_E5M2FNUZ", "u8", "f8_e5m2fnuz", 0),
-  /* The packing of six-bit elements is not specified, so the model does not have these types */
+  /* The model does not have these types */
   SAFETENSORS_ON("F6_E2M3", "u8", "f6_e2m3", 6),
   SAFETENSORS_ON("F6_E3M2", "u8", "f6_e3m2", 6),
 };
@@ -611,6 +611,7 @@ static void safetensors_set_type(const zt_container *c, uint32_t i, zt_component
   if( !type ) return;
   out->dtype = type->dtype;
   out->type = type->type;
+  if( type->bits==6 ) out->why_unknown = "no specification defines the packing of its elements";
   zt_dtype_decide(out);
 }
 

@@ -44,7 +44,8 @@ static int array_fail_type(const zt_component *c, zt_error *err){
     return zt_break(err, "L2", "dtype '%.*s' is not known", zt_shown(c->dtype), c->dtype.z);
   }
   if( !c->misplaced ){
-    return zt_break(err, "L5", "type '%.*s' is not known", zt_shown(c->type), c->type.z);
+    return zt_break(err, "L5", "%s%stype '%.*s' is not known", c->why_unknown ? c->why_unknown : "",
+                    c->why_unknown ? ", so " : "", zt_shown(c->type), c->type.z);
   }
   return zt_break(err, "L6", "type '%.*s' is not stored as '%.*s'", zt_shown(c->type), c->type.z,
                   zt_shown(c->dtype), c->dtype.z);

@@ -268,7 +268,7 @@ static int stream_open_external(zt_stream *s, zt_error *err){
   }
   size = zt_source_size(shard);
   if( component->to_end && component->offset<=size ){
-    component->length = s->total = size-component->offset;
+    component->length = s->total = zt_component_behind(component, size);
     s->known = true;
   }
   if( !zt_claim(size, component->offset, component->length) ){

@@ -15,9 +15,6 @@
 #define SUPPLY_SEVERAL UINT32_MAX
 #define SUPPLY_INDICES ((size_t)8192)   /* Indices that are given at once */
 
-/* Rules of the target that hold for what is read. */
-#define SUPPLY_RULES (ZT_RULE_CELLS_UNIQUE | ZT_RULE_ORDER | ZT_RULE_CANONICAL_VALUES)
-
 void zt_supplies_clear(zt_supplies *s){
   sqlite3_free(s->a);
   zt_ahead_clear(&s->ahead);
@@ -205,7 +202,8 @@ static int supply_check_roles(const supply_adding *a, const zt_object *o){
       continue;
     }
     return zt_fail(a->err, SQLITE_ERROR, "its layout has no component '%.*s', which the new one"
-                   " would lack; format='dense' leaves it out", zt_shown(extra.role), extra.role.z);
+                   " would lack; format='dense' of zt_writer leaves it out", zt_shown(extra.role),
+                   extra.role.z);
   }
   return SQLITE_OK;
 }
@@ -221,7 +219,8 @@ static int supply_add_tensor(supply_adding *a, const zt_tensor *t){
   if( r->dense ) return supply_add_dense(a, t, as);
   if( zt_tensor_is_sparse(t) && zt_blank_number(t->dtype)!=zt_blank_number(as) ){
     return zt_fail(a->err, SQLITE_ERROR, "cells without a stored element are another number in %s"
-                   " than in %s; format 'dense' converts them", as->name, t->dtype->name);
+                   " than in %s; format='dense' of zt_writer converts them", as->name,
+                   t->dtype->name);
   }
   switch( t->object->layout ){
     case ZT_LAYOUT_DENSE:
@@ -235,8 +234,8 @@ static int supply_add_tensor(supply_adding *a, const zt_tensor *t){
       return supply_check_roles(a, t->object) || supply_add_named(a, t->object, ZT_LAYOUT_COO)
            ? a->err->rc : supply_add_coo(a, t, as);
     case ZT_LAYOUT_CSC: case ZT_LAYOUT_BSR: case ZT_LAYOUT_BSC:
-      return zt_fail(a->err, SQLITE_ERROR, "no format holds '%.*s'; format 'dense' writes it dense",
-                     zt_shown(t->object->format), t->object->format.z);
+      return zt_fail(a->err, SQLITE_ERROR, "no format holds '%.*s'; format='dense' of zt_writer"
+                     " writes it dense", zt_shown(t->object->format), t->object->format.z);
     default:   /* Quantized */
       if( r->as ) return supply_add_dense(a, t, as);
       return supply_add_named(a, t->object, t->object->layout) ? a->err->rc
@@ -372,7 +371,6 @@ int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_
       supply_add_contents(&a, &from);
     }
   }else{
-    from.rules |= request->rules & SUPPLY_RULES;
     if( supply_open_tensor(request, &from, &t, err)==SQLITE_OK ) supply_add_tensor(&a, &t);
     zt_tensor_close(&t);
   }
@@ -532,8 +530,8 @@ static int supply_check_cells(supply_reading *r, zt_tensor *t){
     return r->err->rc;
   }
   zt_error_clear(r->err);
-  return zt_fail(r->err, SQLITE_ERROR, "two stored elements lie in one cell; format 'dense' adds"
-                 " them");
+  return zt_fail(r->err, SQLITE_ERROR, "two stored elements lie in one cell; format='dense' of"
+                 " zt_writer adds them");
 }
 
 static int supply_read_tensor(supply_reading *r){
@@ -675,6 +673,17 @@ int zt_supplies_unchanged(zt_supplies *s, zt_error *err){
   return err->rc;
 }
 
+/* Rules of the target that hold for what is read: those that the bytes of this supply could break.
+** Elements have no cells, bytes of other types no spare bits, and columns are sorted. */
+static unsigned supply_rules(const zt_supply *supply, unsigned rules){
+  unsigned held = 0;
+  if( supply->kind!=ZT_SUPPLY_ELEMENTS ) held |= ZT_RULE_CELLS_UNIQUE;
+  if( supply->as && (supply->as->class==ZT_BOOL || zt_dtype_is_packed(supply->as)) ){
+    held |= ZT_RULE_CANONICAL_VALUES;
+  }
+  return rules & held;
+}
+
 /* True if the target's rules want columns to ascend, and those of the source do not. */
 static bool supply_is_unsorted(const zt_object *o, unsigned rules){
   return (o->layout==ZT_LAYOUT_CSR || o->layout==ZT_LAYOUT_CSR_JOINED) && (rules & ZT_RULE_ORDER)
@@ -699,7 +708,7 @@ int zt_supply_read(zt_supplies *s, uint32_t number, unsigned rules, zt_budget *b
   zt_container_object(r.file.container, supply->object, &object);
   r.own = object.rules;
   r.sort = supply_is_unsorted(&object, rules);
-  object.rules |= rules & SUPPLY_RULES & ~(r.sort ? ZT_RULE_ORDER : 0u);
+  object.rules |= supply_rules(supply, rules);
   err->path = zt_source_name(r.file.source);
   err->object = object.name;
   err->component.z = NULL;

@@ -5,8 +5,8 @@
 **
 ** A tensor keeps its layout and its types unless a row asks for others. Its bytes become row-major
 ** and little-endian. Stored elements of sparse layouts become those of sparse_csr or sparse_coo.
-** The rules of the target's format (ZT_RULE_ bits) hold for all that is read, and the digests that
-** the source has are checked.
+** The rules of the target's format (ZT_RULE_ bits) hold for what becomes of the values: those of
+** stored elements do not hold where they become dense. The digests that the source has are checked.
 */
 #ifndef ZT_TENSOR_SUPPLY_H
 #define ZT_TENSOR_SUPPLY_H

@@ -166,7 +166,8 @@ def test_a_member_that_is_not_read_has_no_attributes_and_no_manifest(db):
 
 
 @pytest.mark.parametrize("entries, fault", [
-    ({"location": "w", "length": "4"}, None), ({"location": "./w"}, None), ({"location": ".//w", "offset": "4", "length": "4"}, None),
+    ({"location": "w", "length": "4"}, None), ({"location": "./w"}, None), ({"location": "w", "offset": "0"}, None),
+    ({"location": ".//w", "offset": "4", "length": "4"}, None),
     ({"location": "w", "offset": "9"}, "its bytes end behind those of the member that they are in"),
     ({"location": "xy/w"}, "its bytes are in a file that the archive does not have"),
     ({"location": "/w"}, "the location of its external data is not relative")])
@@ -175,7 +176,7 @@ def test_external_data_of_a_member(db, entries, fault):
     source = archive({"d/m.onnx": model, "d/w": numpy.array([1, 2], "<f4").tobytes()[:4 if len(entries) == 1 else 8]})
     assert rows(db, "SELECT message FROM zt_check(?, 'full')", source) == [(fault,)] * bool(fault)
     if not fault:
-        assert value(db, "SELECT zt_json(?, 'w')", source) == ("[2.0]" if entries.get("offset") else "[1.0]")
+        assert value(db, "SELECT zt_json(?, 'w')", source) == ("[2.0]" if entries.get("offset") == "4" else "[1.0]")
 
 
 def test_many_tensors_of_a_member_have_all_their_names(db):
@@ -263,7 +264,8 @@ def folder(name, *patterns):
 
 
 @pytest.mark.parametrize("model", [("tensorflow/golden", "sharded.index", "sharded.data-*"), ("tensorflow/golden", "hand_slices.index", "hand_slices.data-*"),
-                                   ("onnx/golden/external", "hand.onnx", "weights.bin", "sub/*"), ("onnx/golden/external", "hand_sparse.onnx", "sub/*")])
+                                   ("onnx/golden/external", "hand.onnx", "weights.bin", "sub/*"), ("onnx/golden/external", "hand_sparse.onnx", "sub/*"),
+                                   ("onnx/golden/external", "hand_no_length.onnx", "sub/*")])
 def test_a_model_of_several_files_has_its_values_in_an_archive(db, save, model):
     """Its other files are found from its own directory on, whether or not the archive has another model."""
     files = folder(*model)

@@ -75,9 +75,9 @@ def reasons(db, source, format, o):
         found.append(f"gguf tensors have at most 4 dimensions, and this one has {o.rank}; ")
     if format == "ztensor-2" and o.format in SPARSE and value(db, "SELECT sum(rule GLOB '*duplicate*') FROM zt_check(?, 'full') WHERE object = ?",
                                                              source, o.name):
-        found.append("two stored elements lie in one cell; format 'dense' adds them")
+        found.append("two stored elements lie in one cell; format='dense' of zt_writer adds them")
     if o.format == "dense" and o.components > 1 and not has_complex_parts(db, source, o):
-        found.append("its layout has no component '.*', which the new one would lack; format='dense' leaves it out")
+        found.append("its layout has no component '.*', which the new one would lack; format='dense' of zt_writer leaves it out")
     if has_mismatch(db, source, o):
         found.append("its bytes do not have its digest")
     if has_tag(db, source, o):

@@ -55,13 +55,34 @@ def test_a_location_may_be_in_a_directory_below(db, folder, save, location):
     assert dense(db, save("models/m.onnx", beside(location))) == DATA[::-1]
 
 
-def test_what_has_no_length_goes_to_the_files_end(db, save):
+@pytest.mark.parametrize("type, dims, bytes_of", [
+    (INT4, [5], 3), (UINT2, [5], 2), (INT64, [1], 8), (FLOAT, [0], 0), (FLOAT, [2, 2], 16), (99, [3], 18), (onnx.FLOAT6, [4], 18)])
+def test_what_has_no_length_has_the_bytes_of_its_elements(db, save, type, dims, bytes_of):
+    """Where its type is not known, it goes to the file's end."""
+    model = save("m.onnx", beside("w.bin", offset="2", dims=dims, type=type))
+    save("w.bin", DATA + b"more")
+    assert value(db, "SELECT zt_blob(?, 'w', 'data')", model) == (DATA + b"more")[2:2 + bytes_of]
+
+
+@pytest.mark.parametrize("dims, said", [
+    ([2**62], "4611686018427387904 elements of f32 are more than"), ([2**60], "1152921504606846976 elements of f32 are 4611686018427387904 bytes, and it has 16")])
+def test_a_shape_of_more_bytes_than_there_are(db, save, dims, said):
+    model = save("m.onnx", beside("w.bin", dims=dims, type=FLOAT))
+    save("w.bin", DATA)
+    assert said in message(db, "SELECT zt_dense(?, 'w')", model)
+
+
+def test_what_has_no_length_is_as_long_as_its_file_at_most(db, save):
     model = save("m.onnx", beside("w.bin", offset="4", dims=[12]))
     save("w.bin", DATA)
     assert dense(db, model) == DATA[4:]
     assert rows(db, "SELECT offset, length, decoded_length FROM zt_components(?)", model) == [(4, None, None)]
     assert value(db, "SELECT zt_blob(?, 'w', 'data', 2)", model) == DATA[6:]
     assert value(db, "SELECT hex(data) FROM zt_components(?)", model) == DATA[4:].hex().upper()
+    save("w.bin", DATA + b"more")
+    assert dense(db, model) == DATA[4:]
+    assert value(db, "SELECT zt_blob(?, 'w', 'data', 2)", model) == DATA[6:]
+    assert rows(db, "SELECT * FROM zt_check(?, 'full')", model) == []
     save("w.bin", DATA[:10])
     assert "12 elements of u8 are 12 bytes, and it has 6" in message(db, "SELECT zt_dense(?, 'w')", model)
     save("w.bin", DATA[:3])

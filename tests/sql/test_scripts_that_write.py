@@ -62,7 +62,7 @@ def test_a_folder_is_converted_and_what_cannot_be_is_named(tmp_path):
     assert [(row["path"], row["target"], row["same"]) for row in found] == [
         ("models/b.zt", "models/b.npz", None), ("models/broken.zt", "models/broken.npz", None), ("models/deep/a.zt", "models/deep/a.npz", 1)]
     assert found[1]["error"].startswith("ztensor: models/broken.zt: ")
-    assert "ztensor: models/b.npz: object" in err and "npz cannot hold quantized_group; format='dense' writes it dense" in err and code == 1
+    assert "ztensor: models/b.npz: object" in err and "npz cannot hold quantized_group; format='dense' of zt_writer writes it dense" in err and code == 1
     assert names(models) == ["b.zt", "broken.zt", "deep/a.npz", "deep/a.zt"]
     assert fingerprint(models / "deep" / "a.npz") == fingerprint(MODEL)
 
@@ -84,7 +84,7 @@ def test_attributes_come_along_and_stay_behind_where_a_parameter_says_so(tmp_pat
 def test_a_component_that_no_dense_tensor_has(tmp_path):
     shutil.copy(EXTRA, tmp_path / "model.zt")
     before = (tmp_path / "model.zt").read_bytes()
-    error = "object 'w': its layout has no component 'mask', which the new one would lack; format='dense' leaves it out"
+    error = "object 'w': its layout has no component 'mask', which the new one would lack; format='dense' of zt_writer leaves it out"
     for script, parameters in (("convert.sql", {"format": "safetensors"}), ("migrate_files.sql", {})):
         _, err, _ = run(script, tmp_path, source="model.zt", **parameters)
         assert error in err and (tmp_path / "model.zt").read_bytes() == before

@@ -288,6 +288,19 @@ def test_sparse_tensors(db):
     assert tensors(db, "d.npz") == {"s": ("f32", "[2,3]", f32(0, 5, 0, 6, 0, 0))}
 
 
+def test_a_repeated_cell_adds_up_where_it_becomes_dense(db):
+    """In every format, also in one that forbids such cells."""
+    source = str(support.ROOT / "tests/formats/ztensor/golden/v1.2/hand_sparse.zt")
+    help = "two stored elements lie in one cell; format='dense' of zt_writer adds them"
+    assert refusal(db, "SELECT zt_pack('ztensor-2', 'x', ?, 'coo.duplicate')", source)[1].endswith(help)
+    declare(db, "sparse.zt", name="sparse")
+    assert refusal(db, "INSERT INTO sparse(name, source, object) VALUES('x', ?, 'coo.duplicate')", source)[1].endswith(help)
+    for i, format in enumerate(["ztensor-2", "ztensor-1.2", "safetensors", "gguf", "npy", "npz"]):
+        declare(db, f"f{i}", f"format='{format}'", name=f"t{i}")
+        db.execute(f"INSERT INTO t{i}(name, source, object, format) VALUES('f{i}', ?, 'coo.duplicate', 'dense')", (source,))
+        assert rows(db, "SELECT format, zt_json(path, object) FROM zt_objects(?)", f"f{i}") == [("dense", "[0,9,0,2147483647]")]
+
+
 def test_a_sparse_tensor_without_a_component(db):
     declare(db, "s.zt")
     db.execute("BEGIN")

@@ -209,7 +209,7 @@ def test_a_component_that_the_layout_does_not_have(db, name, extra):
     for sql in ("UPDATE u SET encoding = 'zstd' WHERE name = ?", "INSERT INTO out(name, source) VALUES(?, 'e.zt')"):
         code, message = refusal(db, sql, name)
         assert code == 1 and message.endswith(
-            f".zt: object '{name}': its layout has no component '{extra}', which the new one would lack; format='dense' leaves it out")
+            f".zt: object '{name}': its layout has no component '{extra}', which the new one would lack; format='dense' of zt_writer leaves it out")
     assert load("e.zt") == before
     db.execute("INSERT INTO out(name, source, format) VALUES(?, 'e.zt', 'dense')", (name,))
     assert rows(db, "SELECT zt_dense(path, object) FROM zt_objects('new.zt')") == [(b"\1\2\3\4" if name == "dense" else b"\0\0\7\0",)]

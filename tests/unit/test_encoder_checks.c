@@ -145,17 +145,17 @@ TEST(test_nibbles){
 
 TEST(test_layouts){
   static const trial trials[] = {
-    { .format = "npz", .layout = ZT_LAYOUT_CSR, .message = "npz cannot hold sparse_csr; format='dense' writes it dense" },
-    { .format = "npy", .layout = ZT_LAYOUT_COO, .message = "npy cannot hold sparse_coo; format='dense' writes it dense" },
+    { .format = "npz", .layout = ZT_LAYOUT_CSR, .message = "npz cannot hold sparse_csr; format='dense' of zt_writer writes it dense" },
+    { .format = "npy", .layout = ZT_LAYOUT_COO, .message = "npy cannot hold sparse_coo; format='dense' of zt_writer writes it dense" },
     { .format = "safetensors", .layout = ZT_LAYOUT_CSR, .message = "safetensors cannot hold sparse_csr; format='dense'" },
     { .format = "safetensors", .layout = ZT_LAYOUT_GGML, .message = "safetensors cannot hold blocks of q4_k; give dtype 'f32'" },
     { .format = "npz", .layout = ZT_LAYOUT_GGML, .message = "npz cannot hold blocks of q4_k; give dtype 'f32'" },
     { .format = "ztensor-1.2", .layout = ZT_LAYOUT_GGML, .message = "ztensor-1.2 cannot hold blocks of q4_k; give dtype 'f32'" },
     { .format = "gguf", .layout = ZT_LAYOUT_GGML, .dtype = ZT_DTYPE_u8, .rank = 2 },
     { .format = "ztensor-2", .layout = ZT_LAYOUT_GGML, .dtype = ZT_DTYPE_u8, .rank = 2 },
-    { .format = "gguf", .layout = ZT_LAYOUT_COO, .message = "gguf cannot hold sparse_coo; format='dense' writes it dense" },
+    { .format = "gguf", .layout = ZT_LAYOUT_COO, .message = "gguf cannot hold sparse_coo; format='dense' of zt_writer writes it dense" },
     { .format = "ztensor-2", .layout = ZT_LAYOUT_QUANTIZED_GROUP,
-      .message = "ztensor-2 cannot hold quantized_group; format='dense' writes it dense" },
+      .message = "ztensor-2 cannot hold quantized_group; format='dense' of zt_writer writes it dense" },
     { .format = "ztensor-1.2", .layout = ZT_LAYOUT_QUANTIZED_GROUP },
     { .format = "ztensor-1.2", .layout = ZT_LAYOUT_MX, .message = "ztensor-1.2 cannot hold zt.mx/1; format='dense'" },
     { .format = "ztensor-2", .layout = ZT_LAYOUT_MX }, { .format = "ztensor-2", .layout = ZT_LAYOUT_QUANT_GROUP },

@@ -195,6 +195,10 @@ TEST(test_bools_of_the_source){
   supplied_check(&s, number, "data", "bool", blob_of("00010200"), 0);
   supplied_fail(&s, number, "data", ZT_RULE_CANONICAL_VALUES, SQLITE_ERROR,
                 "ztensor: <blob>: object 'x': component 'data': byte 2 is 0x02: a bool is 0 or 1");
+  q.as = named("u8");   /* Nothing in the target is a bool */
+  q.name = ZT_TEXT("u8");
+  number = supplied_add(&s, &q);
+  supplied_check(&s, number, "data", "u8", blob_of("00010100"), ALL_RULES);
   supplied_end(&s);
 }
 
@@ -305,20 +309,38 @@ TEST(test_two_stored_elements_in_one_cell){
   number = supplied_add(&s, &q);
   supplied_check(&s, number, "values", "f32", blob_of("0000c03f 000000c0 00008040"), 0);
   supplied_fail(&s, number, "values", ZT_RULE_CELLS_UNIQUE, SQLITE_ERROR,
-                "ztensor: <blob>: object 'x': two stored elements lie in one cell; format 'dense' adds them");
+                "ztensor: <blob>: object 'x': two stored elements lie in one cell; format='dense' of zt_writer adds them");
   supplied_fail(&s, number, "values", ZT_RULE_CELLS_UNIQUE | ZT_RULE_ORDER, SQLITE_ERROR,
-                "ztensor: <blob>: object 'x': two stored elements lie in one cell; format 'dense' adds them");
+                "ztensor: <blob>: object 'x': two stored elements lie in one cell; format='dense' of zt_writer adds them");
   q.as = named("f16");   /* The sum of converted values may be another one */
   q.name = ZT_TEXT("f16");
   number = supplied_add(&s, &q);
   supplied_fail(&s, number, "values", 0, SQLITE_ERROR,
-                "ztensor: <blob>: object 'x': two stored elements lie in one cell; format 'dense' adds them");
+                "ztensor: <blob>: object 'x': two stored elements lie in one cell; format='dense' of zt_writer adds them");
   q.as = NULL;
   q.dense = true;
   q.name = ZT_TEXT("dense");
   number = supplied_add(&s, &q);
   assert_int_equal(supplied_components(&s, number), 1);
   supplied_check(&s, number, "data", "f32", blob_of("00000000 00000000 00000000 000000bf 00000000 00000000 00008040 00000000"), 0);
+  supplied_check(&s, number, "data", "f32", blob_of("00000000 00000000 00000000 000000bf 00000000 00000000 00008040 00000000"), ALL_RULES);
+  q.as = named("f16");
+  q.name = ZT_TEXT("dense.f16");
+  number = supplied_add(&s, &q);
+  supplied_check(&s, number, "data", "f16", blob_of("0000 0000 0000 00b8 0000 0000 0044 0000"), ALL_RULES);
+  supplied_end(&s);
+}
+
+/* The source's own rule holds for what becomes dense, too. */
+TEST(test_a_repeated_cell_that_the_source_forbids){
+  supplied s;
+  zt_supply_request q;
+  supplied_begin(&s);
+  supplied_path(&s, FORMATS "ztensor/hostile/2-L10-two.zt");
+  q = supplied_request(&s, "w");
+  q.dense = true;
+  supplied_fail(&s, supplied_add(&s, &q), "data", 0, SQLITE_ERROR,
+                "ztensor: " FORMATS "ztensor/hostile/2-L10-two.zt: object 'w': two stored elements lie in one cell");
   supplied_end(&s);
 }
 
@@ -330,7 +352,7 @@ TEST(test_stored_elements_do_not_become_those_of_a_type_without_0){
   q = supplied_alone(&s, &r);
   q.as = named("f8_e8m0");
   supplied_refuse(&s, &q, SQLITE_ERROR,
-                  "ztensor: x.zt: object 'x': cells without a stored element are another number in f8_e8m0 than in f32; format 'dense' converts them");
+                  "ztensor: x.zt: object 'x': cells without a stored element are another number in f8_e8m0 than in f32; format='dense' of zt_writer converts them");
   supplied_end(&s);
 }
 
@@ -418,9 +440,28 @@ TEST(test_layouts_that_no_format_holds){
   supplied_path(&s, FORMATS "pytorch/golden/torch_2.7/csc.pt");
   q = supplied_request(&s, "m");
   supplied_refuse(&s, &q, SQLITE_ERROR,
-                  "ztensor: x.zt: object 'm': no format holds 'torch.sparse_csc'; format 'dense' writes it dense");
+                  "ztensor: x.zt: object 'm': no format holds 'torch.sparse_csc'; format='dense' of zt_writer writes it dense");
   q.dense = true;
   q.name = ZT_TEXT("dense");
+  number = supplied_add(&s, &q);
+  supplied_check(&s, number, "data", "f32", assembled(&s.files[0], q.object, NULL, "csc"), ALL_RULES);
+  supplied_end(&s);
+}
+
+/* No rule of the target is about the order of stored elements that become dense. */
+TEST(test_rows_of_a_column_in_any_order_become_dense){
+  static const uint8_t rows[16] = { [8] = 2 }, swapped[16] = { 2 };   /* 0 and 2: those of the first column */
+  enum { AT = 1152 };
+  blob file = read_file(FORMATS "pytorch/golden/torch_2.7/csc.pt");
+  supplied s;
+  zt_supply_request q;
+  uint32_t number;
+  assert_memory_equal(file.p+AT, rows, sizeof(rows));
+  memcpy(file.p+AT, swapped, sizeof(swapped));
+  supplied_begin(&s);
+  open_bytes(&s.files[s.n++], file, "csc");
+  q = supplied_request(&s, "m");
+  q.dense = true;
   number = supplied_add(&s, &q);
   supplied_check(&s, number, "data", "f32", assembled(&s.files[0], q.object, NULL, "csc"), ALL_RULES);
   supplied_end(&s);

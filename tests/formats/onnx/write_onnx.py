@@ -266,6 +266,27 @@ def hand_external():
     return data, {"ir_version": 10, "opset_import": {"": 21}, "graph": "g"}, objects, "external data in a directory, without length", "10"
 
 
+def hand_no_length():
+    """External data without a length, and other bytes behind them in the file."""
+    def beside(name, dtype, number, dims, offset, size, type=None):
+        place = {"location": "sub/w.bin", "offset": str(offset)}
+        o = described(name, dtype, dims, {"role": "initializer", "data_type": number, "external_data": place, "field": "external"},
+                      SHARD[offset:offset + size], offset=offset, shard="sub/w.bin", length=None, type=type)
+        return o, tensor(name, dims, number, external(**place))
+
+    made = [beside("f32", "f32", FLOAT, [2], 4, 8), beside("u8", "u8", UINT8, [3], 4, 3), beside("scalar", "f32", FLOAT, [], 36, 4),
+            beside("none", "u8", UINT8, [0], 40, 0), beside("empty", "f32", FLOAT, [3, 0], 0, 0)]
+    o = {"name": "sparse", "shape": [2, 3], "dtype": "u8", "type": None, "format": "sparse_coo", "dense": bytes([0, SHARD[1], 0, 0, 0, SHARD[0]]),
+         "attributes": {**initializer(UINT8, "external", external_data={"location": "sub/w.bin"}), "role": "sparse_initializer", "indices_shape": [2]},
+         "parts": [{"name": name, "dtype": dtype, "type": None, "stored": stored, "encoding": "raw", "offset": start, "shard": location, "decoded": stored,
+                    "length": None} for name, dtype, stored, start, location in (("values", "u8", SHARD[:2], 0, "sub/w.bin"),
+                                                                               ("indices", "i64", INDICES[8:24], 8, "sub/i.bin"))]}
+    sparses = [sparse(tensor("sparse", [2], UINT8, external(location="sub/w.bin")), tensor("", [2], INT64, external(location="sub/i.bin", offset="8")), [2, 3])]
+    data = model(graph([part for _, part in made], sparses=sparses))
+    attributes = {"ir_version": 10, "opset_import": {"": 21}, "graph": "g"}
+    return data, attributes, [of for of, _ in made] + [o], "external data without length, and other bytes behind them", "10"
+
+
 def hand_external_sparse():
     """Sparse tensors whose indices are in a file of their own, with values beside the model, and within it."""
     def part(name, dtype, stored, start, location):
@@ -413,7 +434,7 @@ def write_golden():
     (golden / "external" / "sub" / "w.bin").write_bytes(SHARD)
     (golden / "external" / "sub" / "i.bin").write_bytes(INDICES)
     for path, made in (("hand_nodes", hand_nodes()), ("hand_fields", hand_fields()), ("hand_no_version", hand_no_version()), ("external/hand", hand_external()),
-                       ("external/hand_sparse", hand_external_sparse())):
+                       ("external/hand_sparse", hand_external_sparse()), ("external/hand_no_length", hand_no_length())):
         data, attributes, objects, exercises, version = made
         (golden / f"{path}.onnx").write_bytes(data)
         expected = expectation(f"onnx/{path}.onnx", data, attributes, objects, exercises, version)

@@ -72,7 +72,7 @@ def test_an_unknown_type_names_what_may_be_meant(command, at):
 
 def test_sparse_tensors_become_dense(command, at, tmp_path):
     assert command.refused("convert", at("legacy/v1.2-sparse.zt"), "new.safetensors").endswith(
-        "object 'mask': safetensors cannot hold sparse_csr; format='dense' writes it dense (here: --dense)")
+        "object 'mask': safetensors cannot hold sparse_csr; format='dense' of zt_writer writes it dense (here: --dense)")
     assert not (tmp_path / "new.safetensors").exists()
     command("convert", at("legacy/v1.2-sparse.zt"), "new.safetensors", "--dense")
     assert rows("SELECT format, zt_json(path, object) FROM zt_objects(?)", tmp_path / "new.safetensors") == [("dense", "[[0,7,0],[0,0,9]]")]
