@@ -54,7 +54,7 @@
 #define TREE_PLAIN 32            /* Values that are checked before torch_reach is used */
 #define TREE_ARRAY 5             /* Items of an array's state; more are not numpy's */
 #define TREE_PARTS (2*ZT_TORCH_STATES+8)   /* A call's: callee, arguments, keywords, items, entries,
-                                           ** and states with two parts */
+                                           ** and states with two parts; a tensor's quantizers */
 
 /* --- The walk --- */
 
@@ -261,6 +261,7 @@ typedef struct tree_part {
   tree_keys keys;
   uint32_t first;               /* The first of a tuple's children to walk */
   bool silent;
+  zt_text word;                 /* Behind the path; n 0: nothing */
 } tree_part;
 
 typedef struct tree_parts {
@@ -321,22 +322,35 @@ static void tree_skip(tree_walk *w, uint32_t n){
   while( level->index<n && zt_pickle_next(w->p, &level->cursor) ) level->index++;
 }
 
+/* Add a word to the path. */
+static void tree_add_word(tree_walk *w, zt_text word){
+  if( word.n==0 ) return;
+  if( w->inside ) tree_path_add(w, ".", 1);
+  tree_path_add(w, word.z, word.n);
+  w->inside = true;
+}
+
 /* Enter parts of a call, the last one first, so that the first is walked first. Parts that are
 ** being walked are skipped. */
 static void tree_enter_parts(tree_walk *w, const tree_parts *parts, zt_pickle_node owner){
-  for(uint32_t i=parts->n; i-->0; ){
+  const size_t path = w->path.n;
+  const bool inside = w->inside;
+  for(uint32_t i=parts->n; i-->0 && !w->err->rc; ){
     const tree_part *part = &parts->a[i];
     const bool own = part->keys!=TREE_PLACE;
     if( own && zt_torch_has_bit(w->open, part->node) ) continue;
+    tree_add_word(w, part->word);
     if( own && tree_is_repeated(w, part->node) ){
       tree_tell_repeated(w, part->node);
-      continue;
+    }else if( !w->err->rc
+           && tree_enter(w, part->node, part->keys==TREE_STATE ? tree_state_keys(w->p, part->node)
+                                                               : part->keys, owner) ){
+      w->levels[w->depth-1].silent = part->silent;
+      tree_skip(w, part->first);
+      owner = 0;   /* The first entered part has it */
     }
-    if( !tree_enter(w, part->node, part->keys==TREE_STATE ? tree_state_keys(w->p, part->node)
-                                                          : part->keys, owner) ) return;
-    w->levels[w->depth-1].silent = part->silent;
-    tree_skip(w, part->first);
-    owner = 0;   /* The first entered part has it */
+    w->path.n = path;
+    w->inside = inside;
   }
 }
 
@@ -361,6 +375,17 @@ static void tree_add_state(const zt_pickle *p, zt_pickle_node state, tree_parts 
 
 /* --- Visiting --- */
 
+/* Tensors of a quantizer are listed below its attribute. */
+static void tree_add_quantizers(tree_walk *w, const zt_torch_tensor *tensor, tree_parts *parts){
+  for(uint32_t i=0; i<tensor->n; i++){
+    const zt_pickle_node node = tensor->views[i].quantizer;
+    if( !node || !tree_reaches(w, node) ) continue;
+    tree_add_part(parts, node, tree_keys_of(w->p, node));
+    parts->a[parts->n-1].word = ZT_TEXT("quantizer");
+    parts->a[parts->n-1].silent = true;
+  }
+}
+
 static void tree_tensor(tree_walk *w, zt_pickle_node node, const zt_torch_tensor *tensor){
   tree_parts parts;
   uint64_t size = w->path.n+256;
@@ -368,6 +393,7 @@ static void tree_tensor(tree_walk *w, zt_pickle_node node, const zt_torch_tensor
   for(uint32_t i=0; i<tensor->n; i++) size += zt_torch_view_size(w->p, &tensor->views[i]);
   tree_count(w, node, size);
   tree_found(w, (zt_torch_found){ .size = size, .tensor = tensor });
+  tree_add_quantizers(w, tensor, &parts);
   for(uint32_t i=0; i<tensor->states; i++) tree_add_state(w->p, tensor->state[i], &parts);
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
 }
