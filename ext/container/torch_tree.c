@@ -22,6 +22,9 @@
 ** A module's state has the dicts _parameters, _buffers and _modules. Paths leave out these words,
 ** so that they are those of its state_dict().
 **
+** A storage that is not read is an object without values, beside its leaf; in a plain pickle, so is
+** each tensor whose call is not understood. The tensors of a quantizer stand below its attribute.
+**
 ** A shared value is shown in each place, up to a bound on all of them. Beyond it, an array or map
 ** is shown once, and its other places say so. If it holds tensors, such a place is an object
 ** without values.
@@ -464,6 +467,18 @@ static bool tree_opaque_leaf(tree_walk *w, zt_pickle_node node, const zt_pickle_
   return tree_leaf(w, node, ZT_TORCH_NAMED);
 }
 
+/* A tensor that is not read is an object without values, beside what is shown of it. */
+static void tree_unread(tree_walk *w, zt_pickle_node node, const zt_torch_tensor *tensor){
+  const uint64_t size = w->path.n+256;
+  tree_count(w, node, size);
+  tree_found(w, (zt_torch_found){ .size = size, .tensor = tensor });
+}
+
+static void tree_unread_storage(tree_walk *w, zt_pickle_node node){
+  const zt_torch_tensor tensor = { .layout = ZT_TORCH_UNREAD, .unshaped = true };
+  tree_unread(w, node, &tensor);
+}
+
 /* An opaque call. Its arguments are shown with it or below it. Its callee may be the result of a
 ** call with tensors, and calls around it may have states. */
 static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
@@ -474,7 +489,13 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
   if( tree_reaches(w, call->callee) ) tree_add_part(&parts, call->callee, TREE_PLACE);
   if( w->err->rc ) return;
   if( !tree_opaque_leaf(w, node, call, reaches) || reaches ){
+    const uint32_t at = parts.n;
     tree_add_arguments(w, call->args, tree_keys_of(w->p, call->args), &parts);
+    /* A plain tensor's object stands for its storage, too */
+    if( around && w->visitor->plain
+     && zt_torch_is_unread_storage(w->p, zt_pickle_child(w->p, call->args, 0)) ){
+      parts.a[at].first = 1;
+    }
     if( call->keywords ){
       tree_add_arguments(w, call->keywords, tree_keys_of(w->p, call->keywords), &parts);
     }
@@ -485,6 +506,19 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
   for(uint32_t i=0; around && i<around->states; i++) tree_add_state(w->p, around->state[i], &parts);
   if( call->state ) tree_add_state(w->p, call->state, &parts);
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
+}
+
+/* A call whose tensor was refused, after its states were set, and what is in the call. The tensor
+** is an object in a plain pickle. */
+static void tree_refused(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
+                         const zt_pickle_value *made, zt_torch_tensor *tensor){
+  if( w->visitor->plain ){
+    zt_torch_read_unread(w->p, made, tensor);
+    tree_unread(w, node, tensor);
+  }
+  if( w->err->rc ) return;
+  if( tensor->states>ZT_TORCH_STATES ) tree_opaque(w, node, call, NULL);
+  else tree_opaque(w, node, made, tensor);
 }
 
 /* An OrderedDict or Counter: its argument (a dict or a list of pairs) and the items put into it.
@@ -514,9 +548,17 @@ static void tree_call(tree_walk *w, zt_pickle_node node, const zt_pickle_value *
   zt_pickle_result result;
   if( meaning==ZT_TORCH_DICT && tree_entries(w, node, call) ) return;
   if( meaning>=ZT_TORCH_TENSOR ){
-    if( zt_torch_read_tensor(w->p, &made, meaning, &tensor) ) tree_tensor(w, node, &tensor);
-    else if( tensor.states>ZT_TORCH_STATES ) tree_opaque(w, node, call, NULL);
-    else tree_opaque(w, node, &made, &tensor);
+    if( zt_torch_read_tensor(w->p, &made, meaning, &tensor) ){
+      tree_tensor(w, node, &tensor);
+    }else{
+      tree_refused(w, node, call, &made, &tensor);
+    }
+  }else if( zt_torch_is_rebuilt(w->p, node) ){
+    tensor = (zt_torch_tensor){ .states = 0 };
+    tree_refused(w, node, call, call, &tensor);
+  }else if( zt_torch_is_unread_storage(w->p, node) ){
+    tree_unread_storage(w, node);
+    if( !w->err->rc ) tree_opaque(w, node, call, NULL);
   }else if( zt_numpy_read_array(w->p, node, &array) ){
     tree_array(w, node, call, &array);
   }else if( zt_pickle_read_result(w->p, node, SIZE_MAX, &result)
@@ -558,10 +600,12 @@ static bool tree_storage(tree_walk *w, zt_pickle_node node){
   return true;
 }
 
-/* A persistent id of anything else. */
+/* A persistent id of anything else, or of a storage that is not read. */
 static void tree_persistent(tree_walk *w, zt_pickle_node node){
   tree_parts parts = { .n = 0 };
   zt_pickle_value id;
+  if( zt_torch_is_unread_storage(w->p, node) ) tree_unread_storage(w, node);
+  if( w->err->rc ) return;
   tree_leaf(w, node, ZT_TORCH_WHOLE);
   zt_pickle_get(w->p, node, &id);
   tree_add_reached(w, id.args, &parts);
