@@ -456,6 +456,33 @@ def test_a_shape_may_be_a_list_or_a_number(db):
         assert arrays(db, written.pickle(("w", written.array(state=state)))) == {"w": ("f32", expected)}
 
 
+def of_jax(module="jax._src.array", function="_reconstruct_array", maker="_reconstruct", state=None):
+    state = state or written.tuple_of(written.number(1), written.tuple_of(written.number(4)), written.dtype(), b"\x89", written.blob(written.ONES))
+    return (written.name(module, function) + b"(" + written.name("numpy.core.multiarray", maker)
+            + written.tuple_of(written.name("numpy", "ndarray"), written.tuple_of(written.number(0)), written.blob(b"b")) + state
+            + b"}" + written.text("weak_type") + b"\x89stR")
+
+
+@pytest.mark.parametrize("name", [("jax._src.array", "_reconstruct_array"), ("jax._src.device_array", "reconstruct_device_array")])
+def test_an_array_of_jax_is_numpys(db, name):
+    source = written.pickle(("w", of_jax(*name)), ("v", written.array()))
+    assert arrays(db, source) == {"w": ("f32", [4]), "v": ("f32", [4])} and attributes(db, source) == {}
+    assert value(db, "SELECT zt_dense(?, 'w')", source) == written.ONES
+    assert value(db, "SELECT zt_fingerprint(?)", source) == value(db, "SELECT zt_fingerprint(?)", pickle.dumps(dict.fromkeys("wv", numpy.arange(1, 5, dtype="f4"))))
+    assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+@pytest.mark.parametrize("made_so, why", [
+    ({"maker": "_mareconstruct"}, "it is not made by numpy's function"), ({"state": b"N"}, "its state is invalid"), ({"state": b")"}, "its state is invalid")])
+def test_an_array_of_jax_that_is_not_understood_has_no_values(db, made_so, why):
+    source = written.pickle(("w", of_jax(**made_so)))
+    assert rows(db, "SELECT object, shape, fingerprint FROM zt_objects(?)", source) == [("w", None, None)]
+    assert value(db, "SELECT zt_fingerprint(?)", source) is None
+    assert [(rule, why in text) for rule, text in rows(db, "SELECT rule, message FROM zt_check(?)", source)] == [("unknown-format", True)]
+    bare = written.name("jax._src.array", "_reconstruct_array") + b")R"
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", written.pickle(("w", bare))) == [("w", "numpy.unknown")]
+
+
 def test_a_second_pickle_is_said_to_be_behind(db):
     first = pickle.dumps({"a": A})
     found = rows(db, "SELECT rule, severity, message FROM zt_check(?)", first + pickle.dumps(B))
