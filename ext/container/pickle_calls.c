@@ -29,6 +29,8 @@ static const zt_pickle_name calls_meanings[] = {
   CALLS_ROW("numpy.core.numeric", "_frombuffer", NUMPY_BUFFER),
   CALLS_ROW("numpy._core.numeric", "_frombuffer", NUMPY_BUFFER),
   CALLS_ROW("numpy.ma.core", "_mareconstruct", NUMPY_MASKED),
+  CALLS_ROW("jax._src.array", "_reconstruct_array", JAX_ARRAY),
+  CALLS_ROW("jax._src.device_array", "reconstruct_device_array", JAX_ARRAY),
   CALLS_ROW("joblib.numpy_pickle", "NumpyArrayWrapper", JOBLIB_ARRAY),
   CALLS_ROW("sklearn.externals.joblib.numpy_pickle", "NumpyArrayWrapper", JOBLIB_ARRAY),
   CALLS_ROW("joblib.numpy_pickle_compat", "NDArrayWrapper", JOBLIB_FILE),

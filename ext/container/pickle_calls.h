@@ -23,6 +23,7 @@ typedef enum zt_pickle_meaning {
   ZT_CALL_DATETIME, ZT_CALL_DATE, ZT_CALL_TIME,
   ZT_CALL_NUMPY_DTYPE, ZT_CALL_NUMPY_SCALAR,
   ZT_CALL_NUMPY_ARRAY, ZT_CALL_NUMPY_BUFFER, ZT_CALL_NUMPY_MASKED,   /* Arrays, */
+  ZT_CALL_JAX_ARRAY,                          /* as JAX has them, */
   ZT_CALL_JOBLIB_ARRAY, ZT_CALL_JOBLIB_FILE   /* also whose elements are behind, or elsewhere */
 } zt_pickle_meaning;
 

@@ -211,6 +211,16 @@ static bool numpy_read_buffer(const zt_pickle *p, const zt_pickle_value *call,
   return true;
 }
 
+/* (function, arguments, state, JAX's own): numpy's function, and the state of its array. */
+static bool numpy_read_jax(const zt_pickle *p, const zt_pickle_value *call, zt_numpy_array *out){
+  zt_pickle_value function;
+  zt_pickle_get(p, zt_pickle_child(p, call->args, 0), &function);
+  if( function.kind!=ZT_PICKLE_GLOBAL || !zt_text_is(function.name, "_reconstruct") ){
+    return numpy_fail(out, "it is not made by numpy's function");
+  }
+  return numpy_read_state(p, zt_pickle_child(p, call->args, 2), out);
+}
+
 /* --- joblib --- */
 
 /* The value of a key of a wrapper's state; 0: none. */
@@ -461,6 +471,7 @@ bool zt_numpy_read_array(const zt_pickle *p, zt_pickle_node node, zt_numpy_array
       out->npy.no_values = "its elements may be masked";
       out->npy.dense = false;
       return true;
+    case ZT_CALL_JAX_ARRAY:    return numpy_read_jax(p, &call, out);
     case ZT_CALL_JOBLIB_ARRAY: return numpy_read_joblib(p, node, &call, out);
     case ZT_CALL_JOBLIB_FILE:
       return numpy_fail(out, "its elements are in a file of its own, as joblib did before 0.10");

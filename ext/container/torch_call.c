@@ -486,3 +486,48 @@ bool zt_torch_read_tensor(const zt_pickle *p, zt_pickle_value *call, zt_torch_me
   }
   return false;
 }
+
+/* --- Tensors that are not read --- */
+
+static bool call_begins(zt_text text, zt_text with){
+  return text.n>=with.n && memcmp(text.z, with.z, with.n)==0;
+}
+
+bool zt_torch_is_unread_storage(const zt_pickle *p, zt_pickle_node node){
+  zt_pickle_value value;
+  zt_text word;
+  zt_pickle_get(p, node, &value);
+  if( value.kind==ZT_PICKLE_PERSISTENT ){
+    return zt_pickle_text(p, zt_pickle_child(p, value.args, 0), &word)
+        && zt_text_is(word, "storage");
+  }
+  if( value.kind!=ZT_PICKLE_CALL ) return false;
+  zt_pickle_get(p, value.callee, &value);
+  return value.kind==ZT_PICKLE_GLOBAL && zt_text_is(value.module, "torch.storage")
+      && zt_text_is(value.name, "_load_from_bytes");
+}
+
+bool zt_torch_is_rebuilt(const zt_pickle *p, zt_pickle_node node){
+  static const zt_text begin = ZT_TEXT_INIT("_rebuild_");
+  zt_pickle_value value;
+  zt_pickle_get(p, node, &value);
+  if( value.kind!=ZT_PICKLE_CALL ) return false;
+  zt_pickle_get(p, value.callee, &value);
+  return value.kind==ZT_PICKLE_GLOBAL && call_begins(value.module, ZT_TEXT("torch"))
+      && call_begins(value.name, begin) && value.name.n>begin.n;
+}
+
+void zt_torch_read_unread(const zt_pickle *p, const zt_pickle_value *call, zt_torch_tensor *out){
+  const zt_torch_meaning meaning = call_meaning(p, call);
+  out->layout = ZT_TORCH_UNREAD;
+  out->n = out->rank = 0;
+  out->unshaped = true;
+  out->type = (zt_torch_view){ 0 };
+  if( meaning<ZT_TORCH_TENSOR || meaning>ZT_TORCH_QTENSOR ) return;
+  zt_torch_read_storage(p, zt_pickle_child(p, call->args, 0), &out->type);
+  if( meaning==ZT_TORCH_TENSOR_V3 ){
+    call_read_dtype(p, zt_pickle_child(p, call->args, 6), &out->type);
+  }
+  out->unshaped = !call_get_ints(p, zt_pickle_child(p, call->args, 2), &out->rank, out->shape);
+  if( out->unshaped ) out->rank = 0;
+}

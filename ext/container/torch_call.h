@@ -53,6 +53,7 @@ typedef enum zt_torch_layout {
   ZT_TORCH_NO_BYTES,         /* A meta tensor: shape and type */
   ZT_TORCH_WRAPPED,          /* Shape and type; its state has tensors */
   ZT_TORCH_NO_SHAPE,         /* Neither shape nor type */
+  ZT_TORCH_UNREAD,           /* Its storage is not one that is read: shape and type, if known */
   ZT_TORCH_ELSEWHERE         /* Its tensors are listed elsewhere */
 } zt_torch_layout;
 
@@ -65,7 +66,8 @@ typedef struct zt_torch_tensor {
   zt_torch_view views[ZT_TORCH_VIEWS];
   uint32_t rank;             /* If dense, use the view's */
   int64_t shape[ZT_MAX_RANK];
-  zt_torch_view type;        /* Without views: dtype, dtype_name and quantized */
+  bool unshaped;             /* ZT_TORCH_UNREAD: its shape is not known */
+  zt_torch_view type;        /* Without views: dtype, dtype_name (n 0: not known), quantized */
   zt_pickle_node requires_grad;   /* 0: not stated */
   bool parameter;
   uint32_t states;           /* Other nodes with values, usually dicts */
@@ -77,5 +79,16 @@ typedef struct zt_torch_tensor {
 ** set. */
 bool zt_torch_read_tensor(const zt_pickle *p, zt_pickle_value *call, zt_torch_meaning meaning,
                           zt_torch_tensor *out);
+
+/* True for a storage that zt_torch_read_storage() refuses: an id in other words, as torch.package
+** has, or a call of the bytes of another torch.save, as pickle.dump() has. */
+bool zt_torch_is_unread_storage(const zt_pickle *p, zt_pickle_node node);
+
+/* True for a call of PyTorch's functions that rebuild tensors, also of unknown ones. */
+bool zt_torch_is_rebuilt(const zt_pickle *p, zt_pickle_node node);
+
+/* Set what is known of the tensor of a call that zt_torch_read_tensor() refused. States, flags and
+** requires_grad of *out stay as they are. */
+void zt_torch_read_unread(const zt_pickle *p, const zt_pickle_value *call, zt_torch_tensor *out);
 
 #endif

@@ -406,6 +406,17 @@ static int object_add_views(zt_torch_objects *o, zt_text path, const zt_torch_te
   return o->b->err->rc;
 }
 
+static void object_set_unread(zt_torch_objects *o, object_draft *t, const zt_torch_tensor *tensor){
+  if( tensor->unshaped ) t->part.flags |= OBJECT_UNSHAPED;
+  else object_set_shape(o, t, tensor->shape, tensor->rank);
+  if( tensor->type.dtype_name.n ){
+    object_set_dtype(o, t, &tensor->type);
+    t->part.flags |= OBJECT_TYPED;
+  }
+  t->part.format = ZT_TEXT("torch.unread");
+  t->part.reason = "it is a tensor of PyTorch whose storage is not read";
+}
+
 static int object_add_bare(zt_torch_objects *o, zt_text path, const zt_torch_tensor *tensor){
   object_draft t = { .elements = 0 };
   uint32_t at;
@@ -418,6 +429,8 @@ static int object_add_bare(zt_torch_objects *o, zt_text path, const zt_torch_ten
     t.part.flags = OBJECT_UNSHAPED;
     t.part.format = ZT_TEXT("torch.uninitialized");
     t.part.reason = "it was saved before it had a shape";
+  }else if( tensor->layout==ZT_TORCH_UNREAD ){
+    object_set_unread(o, &t, tensor);
   }else{
     const bool meta = tensor->layout==ZT_TORCH_NO_BYTES;
     object_set_shape(o, &t, tensor->shape, tensor->rank);

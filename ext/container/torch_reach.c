@@ -38,9 +38,11 @@ bool zt_torch_is_tensor(const zt_pickle *p, zt_pickle_node node){
   zt_torch_view view;
   zt_pickle_value call;
   switch( zt_pickle_kind_of(p, node) ){
-    case ZT_PICKLE_PERSISTENT: return zt_torch_read_storage(p, node, &view);
+    case ZT_PICKLE_PERSISTENT:
+      return zt_torch_read_storage(p, node, &view) || zt_torch_is_unread_storage(p, node);
     case ZT_PICKLE_CALL:
-      return zt_torch_call(p, node, &call)>=ZT_TORCH_TENSOR || zt_numpy_is_array(p, node);
+      return zt_torch_call(p, node, &call)>=ZT_TORCH_TENSOR || zt_numpy_is_array(p, node)
+          || zt_torch_is_unread_storage(p, node) || zt_torch_is_rebuilt(p, node);
     default: return false;
   }
 }

@@ -22,6 +22,9 @@
 ** A module's state has the dicts _parameters, _buffers and _modules. Paths leave out these words,
 ** so that they are those of its state_dict().
 **
+** A storage that is not read is an object without values, beside its leaf; in a plain pickle, so is
+** each tensor whose call is not understood. The tensors of a quantizer stand below its attribute.
+**
 ** A shared value is shown in each place, up to a bound on all of them. Beyond it, an array or map
 ** is shown once, and its other places say so. If it holds tensors, such a place is an object
 ** without values.
@@ -54,7 +57,7 @@
 #define TREE_PLAIN 32            /* Values that are checked before torch_reach is used */
 #define TREE_ARRAY 5             /* Items of an array's state; more are not numpy's */
 #define TREE_PARTS (2*ZT_TORCH_STATES+8)   /* A call's: callee, arguments, keywords, items, entries,
-                                           ** and states with two parts */
+                                           ** and states with two parts; a tensor's quantizers */
 
 /* --- The walk --- */
 
@@ -261,6 +264,7 @@ typedef struct tree_part {
   tree_keys keys;
   uint32_t first;               /* The first of a tuple's children to walk */
   bool silent;
+  zt_text word;                 /* Behind the path; n 0: nothing */
 } tree_part;
 
 typedef struct tree_parts {
@@ -321,22 +325,35 @@ static void tree_skip(tree_walk *w, uint32_t n){
   while( level->index<n && zt_pickle_next(w->p, &level->cursor) ) level->index++;
 }
 
+/* Add a word to the path. */
+static void tree_add_word(tree_walk *w, zt_text word){
+  if( word.n==0 ) return;
+  if( w->inside ) tree_path_add(w, ".", 1);
+  tree_path_add(w, word.z, word.n);
+  w->inside = true;
+}
+
 /* Enter parts of a call, the last one first, so that the first is walked first. Parts that are
 ** being walked are skipped. */
 static void tree_enter_parts(tree_walk *w, const tree_parts *parts, zt_pickle_node owner){
-  for(uint32_t i=parts->n; i-->0; ){
+  const size_t path = w->path.n;
+  const bool inside = w->inside;
+  for(uint32_t i=parts->n; i-->0 && !w->err->rc; ){
     const tree_part *part = &parts->a[i];
     const bool own = part->keys!=TREE_PLACE;
     if( own && zt_torch_has_bit(w->open, part->node) ) continue;
+    tree_add_word(w, part->word);
     if( own && tree_is_repeated(w, part->node) ){
       tree_tell_repeated(w, part->node);
-      continue;
+    }else if( !w->err->rc
+           && tree_enter(w, part->node, part->keys==TREE_STATE ? tree_state_keys(w->p, part->node)
+                                                               : part->keys, owner) ){
+      w->levels[w->depth-1].silent = part->silent;
+      tree_skip(w, part->first);
+      owner = 0;   /* The first entered part has it */
     }
-    if( !tree_enter(w, part->node, part->keys==TREE_STATE ? tree_state_keys(w->p, part->node)
-                                                          : part->keys, owner) ) return;
-    w->levels[w->depth-1].silent = part->silent;
-    tree_skip(w, part->first);
-    owner = 0;   /* The first entered part has it */
+    w->path.n = path;
+    w->inside = inside;
   }
 }
 
@@ -361,6 +378,17 @@ static void tree_add_state(const zt_pickle *p, zt_pickle_node state, tree_parts 
 
 /* --- Visiting --- */
 
+/* Tensors of a quantizer are listed below its attribute. */
+static void tree_add_quantizers(tree_walk *w, const zt_torch_tensor *tensor, tree_parts *parts){
+  for(uint32_t i=0; i<tensor->n; i++){
+    const zt_pickle_node node = tensor->views[i].quantizer;
+    if( !node || !tree_reaches(w, node) ) continue;
+    tree_add_part(parts, node, tree_keys_of(w->p, node));
+    parts->a[parts->n-1].word = ZT_TEXT("quantizer");
+    parts->a[parts->n-1].silent = true;
+  }
+}
+
 static void tree_tensor(tree_walk *w, zt_pickle_node node, const zt_torch_tensor *tensor){
   tree_parts parts;
   uint64_t size = w->path.n+256;
@@ -368,6 +396,7 @@ static void tree_tensor(tree_walk *w, zt_pickle_node node, const zt_torch_tensor
   for(uint32_t i=0; i<tensor->n; i++) size += zt_torch_view_size(w->p, &tensor->views[i]);
   tree_count(w, node, size);
   tree_found(w, (zt_torch_found){ .size = size, .tensor = tensor });
+  tree_add_quantizers(w, tensor, &parts);
   for(uint32_t i=0; i<tensor->states; i++) tree_add_state(w->p, tensor->state[i], &parts);
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
 }
@@ -438,6 +467,18 @@ static bool tree_opaque_leaf(tree_walk *w, zt_pickle_node node, const zt_pickle_
   return tree_leaf(w, node, ZT_TORCH_NAMED);
 }
 
+/* A tensor that is not read is an object without values, beside what is shown of it. */
+static void tree_unread(tree_walk *w, zt_pickle_node node, const zt_torch_tensor *tensor){
+  const uint64_t size = w->path.n+256;
+  tree_count(w, node, size);
+  tree_found(w, (zt_torch_found){ .size = size, .tensor = tensor });
+}
+
+static void tree_unread_storage(tree_walk *w, zt_pickle_node node){
+  const zt_torch_tensor tensor = { .layout = ZT_TORCH_UNREAD, .unshaped = true };
+  tree_unread(w, node, &tensor);
+}
+
 /* An opaque call. Its arguments are shown with it or below it. Its callee may be the result of a
 ** call with tensors, and calls around it may have states. */
 static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
@@ -448,7 +489,13 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
   if( tree_reaches(w, call->callee) ) tree_add_part(&parts, call->callee, TREE_PLACE);
   if( w->err->rc ) return;
   if( !tree_opaque_leaf(w, node, call, reaches) || reaches ){
+    const uint32_t at = parts.n;
     tree_add_arguments(w, call->args, tree_keys_of(w->p, call->args), &parts);
+    /* A plain tensor's object stands for its storage, too */
+    if( around && w->visitor->plain
+     && zt_torch_is_unread_storage(w->p, zt_pickle_child(w->p, call->args, 0)) ){
+      parts.a[at].first = 1;
+    }
     if( call->keywords ){
       tree_add_arguments(w, call->keywords, tree_keys_of(w->p, call->keywords), &parts);
     }
@@ -459,6 +506,19 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
   for(uint32_t i=0; around && i<around->states; i++) tree_add_state(w->p, around->state[i], &parts);
   if( call->state ) tree_add_state(w->p, call->state, &parts);
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
+}
+
+/* A call whose tensor was refused, after its states were set, and what is in the call. The tensor
+** is an object in a plain pickle. */
+static void tree_refused(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
+                         const zt_pickle_value *made, zt_torch_tensor *tensor){
+  if( w->visitor->plain ){
+    zt_torch_read_unread(w->p, made, tensor);
+    tree_unread(w, node, tensor);
+  }
+  if( w->err->rc ) return;
+  if( tensor->states>ZT_TORCH_STATES ) tree_opaque(w, node, call, NULL);
+  else tree_opaque(w, node, made, tensor);
 }
 
 /* An OrderedDict or Counter: its argument (a dict or a list of pairs) and the items put into it.
@@ -488,9 +548,17 @@ static void tree_call(tree_walk *w, zt_pickle_node node, const zt_pickle_value *
   zt_pickle_result result;
   if( meaning==ZT_TORCH_DICT && tree_entries(w, node, call) ) return;
   if( meaning>=ZT_TORCH_TENSOR ){
-    if( zt_torch_read_tensor(w->p, &made, meaning, &tensor) ) tree_tensor(w, node, &tensor);
-    else if( tensor.states>ZT_TORCH_STATES ) tree_opaque(w, node, call, NULL);
-    else tree_opaque(w, node, &made, &tensor);
+    if( zt_torch_read_tensor(w->p, &made, meaning, &tensor) ){
+      tree_tensor(w, node, &tensor);
+    }else{
+      tree_refused(w, node, call, &made, &tensor);
+    }
+  }else if( zt_torch_is_rebuilt(w->p, node) ){
+    tensor = (zt_torch_tensor){ .states = 0 };
+    tree_refused(w, node, call, call, &tensor);
+  }else if( zt_torch_is_unread_storage(w->p, node) ){
+    tree_unread_storage(w, node);
+    if( !w->err->rc ) tree_opaque(w, node, call, NULL);
   }else if( zt_numpy_read_array(w->p, node, &array) ){
     tree_array(w, node, call, &array);
   }else if( zt_pickle_read_result(w->p, node, SIZE_MAX, &result)
@@ -532,10 +600,12 @@ static bool tree_storage(tree_walk *w, zt_pickle_node node){
   return true;
 }
 
-/* A persistent id of anything else. */
+/* A persistent id of anything else, or of a storage that is not read. */
 static void tree_persistent(tree_walk *w, zt_pickle_node node){
   tree_parts parts = { .n = 0 };
   zt_pickle_value id;
+  if( zt_torch_is_unread_storage(w->p, node) ) tree_unread_storage(w, node);
+  if( w->err->rc ) return;
   tree_leaf(w, node, ZT_TORCH_WHOLE);
   zt_pickle_get(w->p, node, &id);
   tree_add_reached(w, id.args, &parts);

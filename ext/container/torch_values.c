@@ -94,19 +94,10 @@ static bool values_put_path(values_reader *r, zt_text path){
   return !duplicate;
 }
 
-/* PF6: a call that makes a tensor, whose storage is not a file's. */
-static bool values_is_tensor(const zt_pickle *p, zt_pickle_node node){
-  zt_pickle_value value;
-  zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_CALL ) return false;
-  zt_pickle_get(p, value.callee, &value);
-  return value.kind==ZT_PICKLE_GLOBAL && value.module.n>=5 && memcmp(value.module.z, "torch", 5)==0
-      && value.name.n>9 && memcmp(value.name.z, "_rebuild_", 9)==0;
-}
-
-/* The first tensor is noted. */
-static void values_note_tensor(values_reader *r, zt_text path){
-  if( r->noted ) return;
+/* PF6: the first tensor whose storage is not the file's is noted. */
+static void values_note_tensor(values_reader *r, const zt_torch_found *found){
+  const zt_text path = found->path;
+  if( r->noted || !r->file->plain || found->tensor->layout!=ZT_TORCH_UNREAD ) return;
   r->noted = true;
   zt_builder_note_file(r->b, "PF6", "'%.*s' is a tensor of PyTorch, which is not read in a plain"
                        " pickle", zt_shown(path), path.z);
@@ -114,9 +105,6 @@ static void values_note_tensor(values_reader *r, zt_text path){
 
 static void values_put_leaf(values_reader *r, const zt_torch_found *found){
   zt_text path = found->path;
-  if( r->file->plain && values_is_tensor(r->read->pickle, found->node) ){
-    values_note_tensor(r, path);
-  }
   if( !values_put_path(r, path)
    && !zt_renamed_name(&r->leaves, &r->paths, r->values.p, path, &path, r->b->err) ){
     values_put_path(r, path);
@@ -128,8 +116,10 @@ static void values_put_leaf(values_reader *r, const zt_torch_found *found){
 static void values_put(void *context, const zt_torch_found *found){
   values_reader *r = context;
   if( !values_has_room(r, found->size) ) return;
-  if( found->tensor ) zt_torch_add_tensor(&r->objects, found->path, found->tensor);
-  else if( found->array ) zt_torch_add_array(&r->objects, found->path, found->array);
+  if( found->tensor ){
+    values_note_tensor(r, found);
+    zt_torch_add_tensor(&r->objects, found->path, found->tensor);
+  }else if( found->array ) zt_torch_add_array(&r->objects, found->path, found->array);
   else values_put_leaf(r, found);
 }
 

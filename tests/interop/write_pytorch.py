@@ -69,6 +69,9 @@ def note_tensor(record, name, tensor):
         record.tensor(name, "torch._rebuild_sparse_tensor", DTYPES[word], tensor.shape, data_of(tensor.to_dense()), components=2)
     elif tensor.is_quantized:
         record.tensor(name, f"torch.{word}", None, tensor.shape, bytes(tensor.int_repr().contiguous().numpy()))
+        if tensor.qscheme() in (torch.per_channel_affine, torch.per_channel_affine_float_qparams):
+            note_tensor(record, f"{name}.quantizer.1", tensor.q_per_channel_scales())
+            note_tensor(record, f"{name}.quantizer.2", tensor.q_per_channel_zero_points())
     else:
         record.tensor(name, "dense", DTYPES[word], tensor.shape, data_of(tensor), attributes={
             "storage_offset": tensor.storage_offset(), "stride": list(tensor.stride()), "contiguous": tensor.is_contiguous(),

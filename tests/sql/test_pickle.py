@@ -389,13 +389,98 @@ def test_what_is_called_without_a_name_is_unknown(db):
                                                     ("t", "_rebuild_x", 0)])
 def test_a_call_that_makes_a_tensor_of_pytorch_is_said(db, module, function, said):
     source = b"\x80\4" + written.name(module, function) + b")R."
-    assert [rule for rule, in rows(db, "SELECT rule FROM zt_check(?)", source)] == ["pickle-tensor"] * said
+    assert [rule for rule, in rows(db, "SELECT rule FROM zt_check(?)", source)] == ["pickle-tensor", "no-values"][:2 * said]
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("", "torch.unread")] * said
+    assert attributes(db, source) == {"": {"$opaque": f"{module}.{function}"}}
+
+
+def loaded(data=b"1"):
+    """A storage as pickle.dump() has it: a function's call, with the bytes of torch.save."""
+    return written.name("torch.storage", "_load_from_bytes") + written.blob(data) + b"\x85R"
+
+
+def made(function="_rebuild_tensor_v2", storage=None, shape=written.tuple_of(written.number(2), written.number(3)), *more):
+    stride = written.tuple_of(written.number(3), written.number(1))
+    return written.name("torch._utils", function) + written.tuple_of(storage or loaded(), written.number(0), shape, stride, b"\x89", b"}", *more) + b"R"
+
+
+PACKAGED = written.tuple_of(written.text("storage"), written.name("torch", "HalfStorage"), written.number(0), written.text("cpu"), written.number(6)) + b"Q"
+FLOAT = written.name("torch", "float32")
+AS_PARAMETER = written.name("torch._utils", "_rebuild_parameter") + b"(" + made() + b"\x88}tR"
+QUANTIZER = written.tuple_of(written.name("torch", "per_channel_affine"), made(), written.array(), written.number(0))
+
+
+@pytest.mark.parametrize("torch, listed", [
+    (made(), {"w": (None, "[2,3]", {})}), (made("_rebuild_tensor"), {"w": (None, "[2,3]", {})}), (made("_rebuild_tensor_v3", None, b")", FLOAT), {"w": ("f32", "[]", {})}),
+    (made(storage=PACKAGED), {"w": ("f16", "[2,3]", {})}), (made(shape=written.number(6)), {"w": (None, None, {})}),
+    (made(shape=written.tuple_of(written.number(2), b"N")), {"w": (None, None, {})}), (made(shape=written.tuple_of(written.number(-2))), {"w": (None, None, {})}),
+    (AS_PARAMETER, {"w": (None, "[2,3]", {"parameter": True, "requires_grad": True})}), (made("_rebuild_other"), {"w": (None, None, {})}),
+    (loaded(), {"w": (None, None, {})}), (PACKAGED, {"w": (None, None, {})}), (written.name("m", "f") + b"(" + written.number(5) + loaded() + b"tR", {"w.1": (None, None, {})}),
+    (written.name("m", "f") + b"(" + AS_PARAMETER + b"tR", {"w.0": (None, "[2,3]", {"parameter": True, "requires_grad": True})}),
+    (written.name("torch._utils", "_rebuild_sparse_tensor") + b"(" + made() + b"tR", {"w": (None, None, {}), "w.0": (None, "[2,3]", {})})], ids=range(14))
+def test_a_tensor_of_pytorch_is_listed_without_values(db, save, torch, listed):
+    raw = written.pickle(("w", torch), ("v", written.array()))
+    for source in (raw, zlib.compress(raw), save("m.pkl", gzip.compress(raw))):
+        got = {name: (type, shape, json.loads(more)) for name, type, shape, more in rows(
+            db, "SELECT object, type, shape, attributes FROM zt_objects(?) WHERE format = 'torch.unread' AND components = 0", source)}
+        assert got == listed
+        assert rows(db, "SELECT object, format FROM zt_objects(?) EXCEPT SELECT object, 'torch.unread' FROM zt_objects(?)", source, source) == [("v", "dense")]
+        assert value(db, "SELECT zt_fingerprint(?)", source) is None
+        assert rows(db, "SELECT object, fingerprint FROM zt_objects(?) WHERE object <> 'v'", source) == [(name, None) for name in listed]
+        first = next(iter(listed))
+        assert rows(db, "SELECT object, rule, message FROM zt_check(?)", source) == [
+            (None, "pickle-tensor", f"'{first}' is a tensor of PyTorch, which is not read in a plain pickle"),
+            *((name, "no-values", "it has no values: it is a tensor of PyTorch whose storage is not read") for name in listed)]
+
+
+def test_a_quantized_tensor_of_pytorch_is_listed_with_the_tensors_of_its_quantizer(db):
+    source = written.pickle(("w", written.name("torch._utils", "_rebuild_qtensor") + written.tuple_of(
+        loaded(), written.number(0), written.tuple_of(written.number(4)), written.tuple_of(written.number(1)), QUANTIZER, b"\x89", b"}") + b"R"))
+    assert rows(db, "SELECT object, format, shape FROM zt_objects(?)", source) == [
+        ("w", "torch.unread", "[4]"), ("w.4.1", "torch.unread", "[2,3]"), ("w.4.2", "dense", "[4]")]
+
+
+def test_files_that_differ_in_a_tensor_of_pytorch_have_no_fingerprint_in_common(db):
+    sources = [written.pickle(("a", written.array()), ("w", made(storage=loaded(data)))) for data in (b"1", b"2")]
+    assert [value(db, "SELECT zt_fingerprint(?)", source) for source in sources] == [None, None]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as z:
+        z.writestr("p/model.pkl", sources[0])
+    assert value(db, "SELECT zt_fingerprint(?)", packed.getvalue()) is None
+    assert arrays(db, packed.getvalue()) == {"a": ("f32", [4]), "w": (None, [2, 3])}
 
 
 def test_a_shape_may_be_a_list_or_a_number(db):
     for shape, expected in ((b"](J\2\0\0\0K\2e", [2, 2]), (b"K\4", [4])):
         state = written.tuple_of(written.number(1), shape, F4, b"\x89", written.blob(written.ONES))
         assert arrays(db, written.pickle(("w", written.array(state=state)))) == {"w": ("f32", expected)}
+
+
+def of_jax(module="jax._src.array", function="_reconstruct_array", maker="_reconstruct", state=None):
+    state = state or written.tuple_of(written.number(1), written.tuple_of(written.number(4)), written.dtype(), b"\x89", written.blob(written.ONES))
+    return (written.name(module, function) + b"(" + written.name("numpy.core.multiarray", maker)
+            + written.tuple_of(written.name("numpy", "ndarray"), written.tuple_of(written.number(0)), written.blob(b"b")) + state
+            + b"}" + written.text("weak_type") + b"\x89stR")
+
+
+@pytest.mark.parametrize("name", [("jax._src.array", "_reconstruct_array"), ("jax._src.device_array", "reconstruct_device_array")])
+def test_an_array_of_jax_is_numpys(db, name):
+    source = written.pickle(("w", of_jax(*name)), ("v", written.array()))
+    assert arrays(db, source) == {"w": ("f32", [4]), "v": ("f32", [4])} and attributes(db, source) == {}
+    assert value(db, "SELECT zt_dense(?, 'w')", source) == written.ONES
+    assert value(db, "SELECT zt_fingerprint(?)", source) == value(db, "SELECT zt_fingerprint(?)", pickle.dumps(dict.fromkeys("wv", numpy.arange(1, 5, dtype="f4"))))
+    assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+@pytest.mark.parametrize("made_so, why", [
+    ({"maker": "_mareconstruct"}, "it is not made by numpy's function"), ({"state": b"N"}, "its state is invalid"), ({"state": b")"}, "its state is invalid")])
+def test_an_array_of_jax_that_is_not_understood_has_no_values(db, made_so, why):
+    source = written.pickle(("w", of_jax(**made_so)))
+    assert rows(db, "SELECT object, shape, fingerprint FROM zt_objects(?)", source) == [("w", None, None)]
+    assert value(db, "SELECT zt_fingerprint(?)", source) is None
+    assert [(rule, why in text) for rule, text in rows(db, "SELECT rule, message FROM zt_check(?)", source)] == [("unknown-format", True)]
+    bare = written.name("jax._src.array", "_reconstruct_array") + b")R"
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", written.pickle(("w", bare))) == [("w", "numpy.unknown")]
 
 
 def test_a_second_pickle_is_said_to_be_behind(db):

@@ -408,11 +408,37 @@ def test_quantizers_are_shown_in_part(db, quantizer, shown):
     assert attributes(db, source)["quantizer"] == shown
 
 
-def test_a_quantizer_of_channels_is_shown_without_its_tensors(db):
+def test_the_tensors_of_a_quantizer_of_channels_are_listed_below_it(db):
     quantizer = (name("torch", "per_channel_affine"), tensor(key="1"), tensor(key="2"), 0)
     source = of(call("torch._utils", "_rebuild_qtensor", storage(kind="QInt8Storage"), 0, (4,), (1,), quantizer, False, ordered()))
     part = {"$opaque": "torch._utils._rebuild_tensor_v2"}
     assert attributes(db, source)["quantizer"] == ["torch.per_channel_affine", part, part, 0]
+    assert names(db, source) == ["", "quantizer.1", "quantizer.2"]
+
+
+@pytest.mark.parametrize("quantizer, listed", [
+    ((0.5, tensor(), 3), ["q.quantizer.1"]), ([tensor(), tensor()], ["q.quantizer.0", "q.quantizer.1"]), ((5, {"k": (6, tensor())}), ["q.quantizer.1.k.1"]), (tensor(), ["q.quantizer"]),
+    (call("m", "f", tensor()), ["q.quantizer.0"]), (tuple([0] * 20 + [tensor()]), ["q.quantizer.20"]), ((0.5, put((5, 6))), [])], ids=range(7))
+def test_tensors_of_any_quantizer_are_listed_and_nothing_else_of_it(db, quantizer, listed):
+    """Other states of the tensor keep their places."""
+    q = call("torch._utils", "_rebuild_qtensor", storage(kind="QInt8Storage"), 0, (4,), (1,), quantizer, False, {"h": tensor(), "n": 7})
+    source = of({"q": q, "v": tensor()})
+    assert names(db, source) == ["q", *listed, "q.h", "v"] and leaves(db, source) == {"q.n": 7}
+    for name in listed:
+        assert value(db, "SELECT zt_blob(?, ?, 'data')", source, name) == ONES
+
+
+LOADED = call("torch.storage", "_load_from_bytes", b"C\x01x")
+NUMBERED = put(("storage", name("torch", "FloatStorage"), 5, "cpu", 4)) + b"Q"
+
+
+@pytest.mark.parametrize("value_, unread", [(LOADED, "w"), (NUMBERED, "w"), (call("m", "f", LOADED), "w.0"), (call("torch._utils", "_rebuild_tensor_v2", LOADED, 0, (4,), (1,)), "w.0"),
+                                            (call("torch._utils", "_rebuild_tensor_v2", NUMBERED, 0, (4,), (1,)), "w.0")], ids=range(5))
+def test_a_storage_that_is_not_read_is_listed_without_values(db, value_, unread):
+    source = of({"w": value_, "v": tensor()})
+    assert rows(db, "SELECT object, format, shape, components FROM zt_objects(?)", source) == [(unread, "torch.unread", None, 0), ("v", "dense", "[4]", 1)]
+    assert unread in leaves(db, source) and value(db, "SELECT zt_fingerprint(?)", source) is None
+    assert rows(db, "SELECT object, rule FROM zt_check(?)", source) == [(unread, "no-values")]
 
 
 @pytest.mark.parametrize("shape, stride, offset, contiguous, want", [
