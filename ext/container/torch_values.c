@@ -94,29 +94,36 @@ static bool values_put_path(values_reader *r, zt_text path){
   return !duplicate;
 }
 
-/* PF6: a call that makes a tensor, whose storage is not a file's. */
-static bool values_is_tensor(const zt_pickle *p, zt_pickle_node node){
+/* PF6: why a tensor is not read that a call makes: its storage is not a file's. Or the call
+** describes one whose elements torch.distributed.checkpoint put into other files. NULL: any other
+** value. */
+static const char *values_unread(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_value value;
   zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_CALL ) return false;
+  if( value.kind!=ZT_PICKLE_CALL ) return NULL;
   zt_pickle_get(p, value.callee, &value);
-  return value.kind==ZT_PICKLE_GLOBAL && value.module.n>=5 && memcmp(value.module.z, "torch", 5)==0
-      && value.name.n>9 && memcmp(value.name.z, "_rebuild_", 9)==0;
+  if( value.kind!=ZT_PICKLE_GLOBAL || value.module.n<5 || memcmp(value.module.z, "torch", 5)!=0 ){
+    return NULL;
+  }
+  if( value.name.n>9 && memcmp(value.name.z, "_rebuild_", 9)==0 ){
+    return "which is not read in a plain pickle";
+  }
+  if( !zt_text_is(value.module, "torch.distributed.checkpoint.metadata")
+   || !zt_text_is(value.name, "TensorStorageMetadata") ) return NULL;
+  return "whose elements are in other files, as torch.distributed.checkpoint writes them";
 }
 
 /* The first tensor is noted. */
-static void values_note_tensor(values_reader *r, zt_text path){
-  if( r->noted ) return;
+static void values_note_tensor(values_reader *r, zt_text path, const char *why){
+  if( r->noted || !why ) return;
   r->noted = true;
-  zt_builder_note_file(r->b, "PF6", "'%.*s' is a tensor of PyTorch, which is not read in a plain"
-                       " pickle", zt_shown(path), path.z);
+  zt_builder_note_file(r->b, "PF6", "'%.*s' is a tensor of PyTorch, %s", zt_shown(path), path.z,
+                       why);
 }
 
 static void values_put_leaf(values_reader *r, const zt_torch_found *found){
   zt_text path = found->path;
-  if( r->file->plain && values_is_tensor(r->read->pickle, found->node) ){
-    values_note_tensor(r, path);
-  }
+  if( r->file->plain ) values_note_tensor(r, path, values_unread(r->read->pickle, found->node));
   if( !values_put_path(r, path)
    && !zt_renamed_name(&r->leaves, &r->paths, r->values.p, path, &path, r->b->err) ){
     values_put_path(r, path);

@@ -122,6 +122,8 @@ def cases():
     yield "ok-trailing-zlib", zlib.compress(pickle(V) + pickle(V), 9), "ok", "PF5", "pickle-behind", f"{len(pickle(V))} decoded bytes follow behind the pickle", "another pickle in the stream"
     made = pickle(("w", name("torch._utils", "_rebuild_tensor_v2") + tuple_of(number(1)) + b"R"), ("x", name("torch._utils", "_rebuild_parameter") + tuple_of(number(1)) + b"R"), V)
     yield "ok-torch", made, "ok", "PF6", "pickle-tensor", "'w' is a tensor of PyTorch, which is not read in a plain pickle", "tensors of PyTorch without a storage"
+    described = pickle(("b", name("torch.distributed.checkpoint.metadata", "TensorStorageMetadata") + b")\x81}(" + text("size") + tuple_of(number(4)) + b"ub"), ("c", name("torch.distributed.checkpoint.metadata", "BytesStorageMetadata") + b")\x81"))
+    yield "ok-distributed", described, "ok", "PF6", "pickle-tensor", "'b' is a tensor of PyTorch, whose elements are in other files, as torch.distributed.checkpoint writes them", "metadata of a distributed checkpoint"
     yield "ok-trailing", pickle(V) + pickle(V), "ok", "W4", "gap", None, "another pickle behind the pickle"
     yield "objects", pickle(("w", wrapper((2,), OBJECTS, behind=LISTED)), ("x", wrapper())), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are objects of Python, pickles, which are never executed", "objects of joblib, and an array behind them", {"object": "w"}
     yield "ok-no-padding", pickle(("w", wrapper(alignment=b"N", behind=ONES)), ("x", wrapper(alignment=None, behind=ONES))), "ok", None, None, None, "no padding"
