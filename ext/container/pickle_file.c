@@ -52,11 +52,15 @@ static bool file_is_compressed(const zt_head_tail *input, zt_inflate_around arou
   zt_inflate *d = zt_inflate_new(err);
   uint8_t *window = sqlite3_malloc64(n+1), head[FILE_HEAD];
   zt_span in = { window, n };
-  size_t got = 0;
+  size_t got = 0, more, behind;
   if( !err->rc && !window ) zt_fail_nomem(err);
   if( !err->rc && zt_source_read(input->source, 0, window, n, err)==SQLITE_OK ){
     zt_inflate_begin(d, around);
-    zt_inflate_next(d, &in, head, sizeof(head), &got, &failed);
+    do{
+      zt_inflate_next(d, &in, head+got, sizeof(head)-got, &more, &failed);
+      got += more;
+    }while( !failed.rc && got<sizeof(head) && around==ZT_INFLATE_GZIP
+            && zt_inflate_ended(d, &behind) && zt_inflate_next_member(d, &in) );
   }
   if( failed.rc && !zt_error_is_of_file(&failed) ) *err = failed;
   else zt_error_clear(&failed);

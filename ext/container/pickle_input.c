@@ -31,7 +31,14 @@ void zt_pickle_input_clear(zt_pickle_input *in){
   sqlite3_free(in->window);
 }
 
-/* Decode up to n bytes; none only at the stream's end. */
+/* Where the stream has ended: true if it may go on, as another member of gzip. */
+static bool input_goes_on(zt_pickle_input *in){
+  return in->around==ZT_INFLATE_GZIP
+      && (zt_inflate_next_member(in->inflate, &in->in)
+          || (in->in.n==0 && in->at<zt_source_size(in->b->source)));
+}
+
+/* Decode up to n bytes; none only at the end of the stream, or of the last member of gzip. */
 static int input_decode(zt_pickle_input *in, uint8_t *out, size_t n, size_t *got){
   zt_builder *b = in->b;
   size_t behind;
@@ -45,9 +52,10 @@ static int input_decode(zt_pickle_input *in, uint8_t *out, size_t n, size_t *got
       in->in = (zt_span){ in->window, piece };
       in->at += piece;
     }
-    if( zt_inflate_next(in->inflate, &in->in, out, n, got, b->err) || *got>0
-     || zt_inflate_ended(in->inflate, &behind) ) break;
-    if( in->in.n==0 && in->at==zt_source_size(b->source) ){
+    if( zt_inflate_next(in->inflate, &in->in, out, n, got, b->err) || *got>0 ) break;
+    if( zt_inflate_ended(in->inflate, &behind) ){
+      if( !input_goes_on(in) ) break;
+    }else if( in->in.n==0 && in->at==zt_source_size(b->source) ){
       return zt_break(b->err, "E2", "deflate: the stored bytes end within the stream");
     }
   }

@@ -77,7 +77,7 @@ static int pytorch_open(zt_builder *b, const zt_head_tail *input){
 /* Texts for ext/REFERENCE.md's tables of formats:
 **
 **   read         `torch.save`, `torch.jit.save`
-**   known by     a zip archive with `data.pkl`; before 1.6 several
+**   known by     a zip archive with `data.pkl`, also behind a program; before 1.6 several
 **                pickles in sequence
 **   version      the archive's version; `1001`
 **   manifest     the pickle's leaves and tensors

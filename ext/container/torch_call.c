@@ -507,9 +507,20 @@ bool zt_torch_is_unread_storage(const zt_pickle *p, zt_pickle_node node){
       && zt_text_is(value.name, "_load_from_bytes");
 }
 
+bool zt_torch_is_described(const zt_pickle *p, zt_pickle_node node){
+  zt_pickle_value value;
+  zt_pickle_get(p, node, &value);
+  if( value.kind!=ZT_PICKLE_CALL ) return false;
+  zt_pickle_get(p, value.callee, &value);
+  return value.kind==ZT_PICKLE_GLOBAL
+      && zt_text_is(value.module, "torch.distributed.checkpoint.metadata")
+      && zt_text_is(value.name, "TensorStorageMetadata");
+}
+
 bool zt_torch_is_rebuilt(const zt_pickle *p, zt_pickle_node node){
   static const zt_text begin = ZT_TEXT_INIT("_rebuild_");
   zt_pickle_value value;
+  if( zt_torch_is_described(p, node) ) return true;
   zt_pickle_get(p, node, &value);
   if( value.kind!=ZT_PICKLE_CALL ) return false;
   zt_pickle_get(p, value.callee, &value);

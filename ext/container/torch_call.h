@@ -84,7 +84,12 @@ bool zt_torch_read_tensor(const zt_pickle *p, zt_pickle_value *call, zt_torch_me
 ** has, or a call of the bytes of another torch.save, as pickle.dump() has. */
 bool zt_torch_is_unread_storage(const zt_pickle *p, zt_pickle_node node);
 
-/* True for a call of PyTorch's functions that rebuild tensors, also of unknown ones. */
+/* True for a call that describes a tensor whose elements torch.distributed.checkpoint put into
+** other files. */
+bool zt_torch_is_described(const zt_pickle *p, zt_pickle_node node);
+
+/* True for such a call, and for one of PyTorch's functions that rebuild tensors, also of unknown
+** ones. */
 bool zt_torch_is_rebuilt(const zt_pickle *p, zt_pickle_node node);
 
 /* Set what is known of the tensor of a call that zt_torch_read_tensor() refused. States, flags and

@@ -1,7 +1,7 @@
 /*
 ** Pickles that are not PyTorch's: of pickle.dump() and joblib.dump(). See torch_storage.h.
 **
-**   file     := stream | zlib of a stream | gzip of a stream
+**   file     := stream | zlib of a stream | (gzip of a part of a stream, zeros)*
 **   stream   := pickle trailing
 **   pickle   := opcodes up to STOP (pickle.c), but behind the BUILD of a wrapper of joblib
 **               (pickle_numpy.c) stand its elements

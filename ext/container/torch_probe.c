@@ -6,6 +6,7 @@
 #define TORCH_LEGACY 64        /* Bytes that may precede an old file's magic number */
 #define TORCH_TAR_HEADER 512   /* Bytes of a tar archive's first header */
 #define TORCH_LOCAL 30         /* Bytes of a local header before the name (zip) */
+#define TORCH_PICKLE "/data.pkl"
 
 zt_text zt_torch_archive(const zt_zip *zip){
   zt_zip_member first;
@@ -53,32 +54,40 @@ static bool torch_has(zt_zip *zip, zt_text archive, const char *name, zt_error *
   return found;
 }
 
-/* True if a zip archive has torch's records. The first member is usually the pickle; else the
-** directory is read. Its faults are reported on opening. */
-static bool torch_has_records(const zt_head_tail *input, const uint8_t *p, size_t n, zt_error *err){
-  static const char name[] = "/data.pkl";
-  const size_t length = n>TORCH_LOCAL ? zt_le16(p+26) : 0, end = TORCH_LOCAL+length;
+/* True if a zip archive's directory has torch's records. Its faults are reported on opening. */
+static bool torch_lists_records(const zt_head_tail *input, zt_error *err){
   zt_error failed = { .path = err->path };
   zt_zip *zip = NULL;
   zt_text archive;
   bool found = false;
-  if( end>n || !memchr(p+TORCH_LOCAL, '/', length) ) return false;
-  if( length>=sizeof(name)-1 && memcmp(p+end-(sizeof(name)-1), name, sizeof(name)-1)==0 ){
-    return true;
-  }
   if( zt_zip_of(input, &zip, &failed)==SQLITE_OK ){
     archive = zt_torch_archive(zip);
-    found = torch_has(zip, archive, name, &failed) || torch_has(zip, archive, "/data/0", &failed);
+    found = torch_has(zip, archive, TORCH_PICKLE, &failed)
+         || torch_has(zip, archive, "/data/0", &failed);
   }
   if( failed.rc==SQLITE_ERROR && failed.rule ) zt_error_clear(&failed);
   else if( failed.rc ) *err = failed;
   return found;
 }
 
+/* True if an archive has torch's records. The first member is usually the pickle. */
+static bool torch_has_records(const zt_head_tail *input, const uint8_t *p, size_t n, zt_error *err){
+  static const char name[] = TORCH_PICKLE;
+  const size_t length = n>TORCH_LOCAL ? zt_le16(p+26) : 0, end = TORCH_LOCAL+length;
+  if( end>n || !memchr(p+TORCH_LOCAL, '/', length) ) return false;
+  if( length>=sizeof(name)-1 && memcmp(p+end-(sizeof(name)-1), name, sizeof(name)-1)==0 ){
+    return true;
+  }
+  return torch_lists_records(input, err);
+}
+
 zt_torch_kind zt_torch_kind_of(const zt_head_tail *input, zt_error *err){
   uint8_t head[TORCH_TAR_HEADER];
   const size_t n = input->size<sizeof(head) ? (size_t)input->size : sizeof(head);
   zt_torch_kind kind;
+  if( zt_zip_probe_program(input) && !zt_source_is_range(input->source) ){   /* As archive.c does */
+    return torch_lists_records(input, err) ? ZT_TORCH_ZIP : ZT_TORCH_NONE;
+  }
   /* Most other files end here, without a read */
   if( n==0 || !input->head.p[0] || !strchr("P\x80Lstp", input->head.p[0]) ) return ZT_TORCH_NONE;
   if( zt_source_read(input->source, 0, head, n, err) ) return ZT_TORCH_NONE;

@@ -471,7 +471,7 @@ static bool tree_opaque_leaf(tree_walk *w, zt_pickle_node node, const zt_pickle_
 static void tree_unread(tree_walk *w, zt_pickle_node node, const zt_torch_tensor *tensor){
   const uint64_t size = w->path.n+256;
   tree_count(w, node, size);
-  tree_found(w, (zt_torch_found){ .size = size, .tensor = tensor });
+  tree_found(w, (zt_torch_found){ .size = size, .tensor = tensor, .node = node });
 }
 
 static void tree_unread_storage(tree_walk *w, zt_pickle_node node){

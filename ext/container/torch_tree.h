@@ -6,7 +6,8 @@
 #include "container/pickle_numpy.h"
 #include "container/torch_leaf.h"
 
-/* A value: a tensor, an array, or any other, with node and shown. */
+/* A value: a tensor, an array, or any other, with node and shown. A tensor that is not read has its
+** node, too. */
 typedef struct zt_torch_found {
   zt_text path;
   uint64_t size;                   /* Approximate bytes that are kept of it, with its path */

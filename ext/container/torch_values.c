@@ -97,10 +97,14 @@ static bool values_put_path(values_reader *r, zt_text path){
 /* PF6: the first tensor whose storage is not the file's is noted. */
 static void values_note_tensor(values_reader *r, const zt_torch_found *found){
   const zt_text path = found->path;
+  bool elsewhere;
   if( r->noted || !r->file->plain || found->tensor->layout!=ZT_TORCH_UNREAD ) return;
   r->noted = true;
-  zt_builder_note_file(r->b, "PF6", "'%.*s' is a tensor of PyTorch, which is not read in a plain"
-                       " pickle", zt_shown(path), path.z);
+  elsewhere = zt_torch_is_described(r->read->pickle, found->node);
+  zt_builder_note_file(r->b, "PF6", "'%.*s' is a tensor of PyTorch, %s", zt_shown(path), path.z,
+                       elsewhere ? "whose elements are in other files, as"
+                                   " torch.distributed.checkpoint writes them"
+                                 : "which is not read in a plain pickle");
 }
 
 static void values_put_leaf(values_reader *r, const zt_torch_found *found){

@@ -15,6 +15,9 @@
 **                                         ; end record says
 **   local     := "PK\3\4" ... name extra
 **
+**   ZP12 it is the file's only archive: none lies before the one that ends with the file, whose
+**        offsets count from its own begin
+**
 ** Faults of one member, which hide no other:
 **
 **   ZP5  an entry whose sizes or offset say so has them in a zip64 extra field
@@ -73,6 +76,8 @@ const zt_rule zt_rules_zip[] = {
   ZT_ERROR("ZP10", "zip-local-header", "a member has a local header of its name (zip)",
            ZT_SPEC_ZIP("4.3.7")),
   ZT_ERROR("ZP11", "zip-overlap", "no two members share a byte (zip)", ZT_SPEC_SENSE),
+  ZT_UNSUPPORTED("ZP12", "zip-several", "a file has one zip archive, and not several",
+                 ZT_SPEC_OURS),
   ZT_RULES_END
 };
 
@@ -177,6 +182,49 @@ static bool zip_has_front(zt_source *source, zt_error *err){
   return zt_source_read(source, 0, p, sizeof(p), err)==SQLITE_OK && memcmp(p, "PK", 2)!=0;
 }
 
+/* True if the directory ends where its record says that it does, but for the bytes before the
+** archive: *front is their number. */
+static bool zip_is_moved(const zip_end *e, uint64_t *front){
+  if( e->size>e->at || e->offset>=e->at-e->size ) return false;
+  *front = e->at-e->size-e->offset;
+  return true;
+}
+
+/* ZP12: the archive begins so many bytes behind the file's begin, where another one does. */
+static int zip_check_only(zt_source *source, const zip_end *e, uint64_t front, zt_error *err){
+  uint8_t begin[4], directory[4];
+  if( zt_source_read(source, front, begin, sizeof(begin), err)
+   || zt_source_read(source, e->at-e->size, directory, sizeof(directory), err)
+   || memcmp(begin, "PK\3\4", 4)!=0 || memcmp(directory, "PK\1\2", 4)!=0 ) return err->rc;
+  return zt_break(err, "ZP12", "several zip archives, one behind the other, as"
+                  " torch.distributed.checkpoint writes them: the last one begins at byte %llu",
+                  (unsigned long long)front);
+}
+
+static zip_end zip_read_wide_end(const uint8_t *p, uint64_t at){
+  return (zip_end){
+    .at = at, .disk = zt_le32(p+16), .directory_disk = zt_le32(p+20), .here = zt_le64(p+24),
+    .entries = zt_le64(p+32), .size = zt_le64(p+40), .offset = zt_le64(p+48)
+  };
+}
+
+/* Look for a zip64 record right before its locator, at `at`, which points elsewhere: to `points`.
+** Behind a program that is its place. */
+static int zip_find_record64(zt_source *source, uint64_t points, uint64_t at, uint8_t *p,
+                             bool *found, zt_error *err){
+  const uint64_t begin = at-ZIP_END64;
+  const bool program = zip_has_front(source, err);
+  zip_end moved;
+  uint64_t front;
+  if( err->rc || zip_read_record64(source, begin, at, p, found, err) || program || !*found ){
+    return err->rc;
+  }
+  *found = false;
+  moved = zip_read_wide_end(p, begin);
+  if( !zip_is_moved(&moved, &front) || begin-front!=points ) return SQLITE_OK;
+  return zip_check_only(source, &moved, front, err);
+}
+
 /* ZP3: read the zip64 record, if a locator precedes the end record. *e is replaced by it. */
 static int zip_read_end64(zt_source *source, zip_end *e, zt_error *err){
   uint8_t locator[ZIP_LOCATOR], p[ZIP_END64];
@@ -195,33 +243,30 @@ static int zip_read_end64(zt_source *source, zip_end *e, zt_error *err){
                     (unsigned long long)begin);
   }
   if( zip_read_record64(source, begin, at, p, &found, err) ) return err->rc;
-  if( !found && zip_has_front(source, err) ){
-    begin = at-ZIP_END64;
-    zip_read_record64(source, begin, at, p, &found, err);
-  }
-  if( err->rc ) return err->rc;
   if( !found ){
-    return zt_break(err, "ZP3", "the zip64 locator points to byte %llu, where no record begins that"
-                    " ends before it", (unsigned long long)begin);
+    if( zip_find_record64(source, begin, at, p, &found, err) ) return err->rc;
+    if( !found ){
+      return zt_break(err, "ZP3", "the zip64 locator points to byte %llu, where no record begins"
+                      " that ends before it", (unsigned long long)begin);
+    }
+    begin = at-ZIP_END64;
   }
-  *e = (zip_end){
-    .at = begin, .disk = zt_le32(p+16), .directory_disk = zt_le32(p+20), .here = zt_le64(p+24),
-    .entries = zt_le64(p+32), .size = zt_le64(p+40), .offset = zt_le64(p+48)
-  };
+  *e = zip_read_wide_end(p, begin);
   return SQLITE_OK;
 }
 
-/* ZP2: check an end record, which is replaced by its zip64 record. */
+/* ZP2, ZP12: check an end record, which is replaced by its zip64 record. */
 static int zip_check_end(zt_source *source, zip_end *e, zt_error *err){
+  uint64_t front;
   if( (zip_wants_end64(e) || e->size>e->at || e->offset!=e->at-e->size)
    && zip_read_end64(source, e, err) ) return err->rc;
   if( e->directory_disk!=e->disk || e->here!=e->entries ){
     return zt_break(err, "ZP2", "a part of an archive in several: its directory is not all here");
   }
-  if( e->size<=e->at && e->offset<e->at-e->size && zip_has_front(source, err) ){
-    e->front = e->at-e->size-e->offset;
+  if( zip_is_moved(e, &front) ){
+    if( zip_has_front(source, err) ) e->front = front;
+    else if( err->rc || zip_check_only(source, e, front, err) ) return err->rc;
   }
-  if( err->rc ) return err->rc;
   if( e->size>e->at || e->offset!=e->at-e->size-e->front ){
     return zt_break(err, "ZP2", "a directory of %llu bytes at %llu does not end at its end record,"
                     " at %llu", (unsigned long long)e->size, (unsigned long long)e->offset,

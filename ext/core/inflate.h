@@ -36,7 +36,17 @@ void zt_inflate_begin(zt_inflate *d, zt_inflate_around around);
 int zt_inflate_next(zt_inflate *d, zt_span *in, uint8_t *out, size_t n, size_t *n_read,
                     zt_error *err);
 
-/* Returns whether the stream has ended. *behind is how many consumed bytes lie behind it. */
+/* Returns whether the stream has ended. *behind is how many consumed bytes lie behind it: 0 for
+** gzip. */
 bool zt_inflate_ended(const zt_inflate *d, size_t *behind);
+
+/* Several members of gzip, one behind the other, are one stream (RFC 1952, 2.2). Behind the end of
+** one, zeros are passed over, as Python does. True if another one begins, which is begun. */
+static inline bool zt_inflate_next_member(zt_inflate *d, zt_span *in){
+  while( in->n>0 && *in->p==0 ) *in = (zt_span){ in->p+1, in->n-1 };
+  if( in->n==0 || *in->p!=0x1F ) return false;
+  zt_inflate_begin(d, ZT_INFLATE_GZIP);
+  return true;
+}
 
 #endif

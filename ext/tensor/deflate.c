@@ -154,6 +154,13 @@ static int deflate_refill(deflate_decoder *d, zt_error *err){
   return SQLITE_OK;
 }
 
+/* Where the stream has ended: true if it may go on, as another member of gzip. */
+static bool deflate_goes_on(deflate_decoder *d){
+  return d->around==ZT_INFLATE_GZIP
+      && (zt_inflate_next_member(d->inflate, &d->in)
+          || (d->in.n==0 && d->read<d->payload.component->length));
+}
+
 /* Where the stream ends, the stored bytes must end too. */
 static int deflate_check_end(const deflate_decoder *d, size_t behind, zt_error *err){
   uint64_t more = behind+d->in.n+(d->payload.component->length-d->read);
@@ -165,7 +172,7 @@ static int deflate_check_end(const deflate_decoder *d, size_t behind, zt_error *
 static int deflate_decode(deflate_decoder *d, uint8_t *out, size_t n, size_t *got, zt_error *err){
   size_t behind;
   if( n>ZT_POLL_BYTES ) n = ZT_POLL_BYTES;
-  do{
+  for(;;){
     if( deflate_refill(d, err) || zt_inflate_next(d->inflate, &d->in, out, n, got, err) ){
       return err->rc;
     }
@@ -176,11 +183,14 @@ static int deflate_decode(deflate_decoder *d, uint8_t *out, size_t n, size_t *go
       if( zt_interrupt_check(&d->payload.budget->interrupt, err) ) return err->rc;
     }
     if( *got ) return SQLITE_OK;
-    if( zt_inflate_ended(d->inflate, &behind) ){
+    if( !zt_inflate_ended(d->inflate, &behind) ){
+      /* All that was read is decoded */
+      if( d->read==d->payload.component->length ) break;
+    }else if( !deflate_goes_on(d) ){
       if( deflate_check_end(d, behind, err)==SQLITE_OK ) d->sound = d->position;
       return err->rc;
     }
-  }while( d->read<d->payload.component->length );   /* All that was read is decoded */
+  }
   return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
 }
 

@@ -306,6 +306,51 @@ def test_a_compressed_pickle_is_one(db, save, pack):
         assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
 
 
+def packed_members(*parts):
+    return b"".join(gzip.compress(part, mtime=0) for part in parts)
+
+
+def test_members_of_gzip_are_one_stream(db, save):
+    """As in RFC 1952: a pickle in pieces, empty members, and zeros between members and behind the last, which Python passes over, too."""
+    raw = pickle.dumps({"a": A, "b": B}, 4)
+    empty = gzip.compress(b"", mtime=0)
+    for packed in (packed_members(raw[:100], raw[100:]), packed_members(raw[:1], raw[1:2], raw[2:]), packed_members(*(raw[i:i + 1] for i in range(len(raw)))),
+                   packed_members(raw) + empty, empty * 3 + packed_members(raw), packed_members(raw) + bytes(10), packed_members(raw) + bytes(1 << 20),
+                   packed_members(raw[:50]) + bytes(300000) + packed_members(raw[50:]) + bytes(3) + empty + bytes(1)):
+        assert gzip.decompress(packed) == raw
+        for source in (packed, save("m.pkl.gz", packed)):
+            assert value(db, "SELECT zt_dense(?, 'b')", source) == B.tobytes()
+            assert value(db, "SELECT zt_fingerprint(?)", source) == value(db, "SELECT zt_fingerprint(?)", raw)
+            assert rows(db, "SELECT offset, length, decoded_length FROM zt_components(?)", source) == [(0, len(packed), 48), (0, len(packed), 24)]
+            assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+def test_members_of_gzip_across_windows(db, save):
+    """Their headers and checksums lie at every place of the windows that are read."""
+    noise = random.Random(5).randbytes(700000)
+    raw = pickle.dumps({"a": numpy.frombuffer(noise, "u1"), "b": B}, 4)
+    packed = packed_members(*(raw[i:i + 97] for i in range(0, len(raw), 97)))
+    for source in (packed, save("m.pkl.gz", packed)):
+        assert value(db, "SELECT zt_dense(?, 'a')", source) == noise
+        assert value(db, "SELECT zt_dense(?, 'b')", source) == B.tobytes()
+
+
+def test_what_is_behind_a_member_of_gzip(db):
+    """Another pickle is what it is in one stream, and other bytes are wrong wherever they are."""
+    raw = pickle.dumps({"a": A, "b": B}, 4)
+    packed = packed_members(raw, raw)
+    assert value(db, "SELECT zt_dense(?, 'b')", packed) == B.tobytes()
+    assert rows(db, "SELECT severity, rule, message FROM zt_check(?, 'full')", packed) == [
+        ("warning", "pickle-behind", f"{len(raw)} decoded bytes follow behind the pickle")]
+    for behind, said in ((b"more", "4 bytes follow behind the stream's end"), (bytes(100000) + b"more", "4 bytes follow behind the stream's end"),
+                         (bytes(9) + b"\x1f\x8b\7", "an invalid header"), (b"\x1f\x8b\x08\x20" + bytes(30), "an invalid header"),
+                         (b"\x1f", "the stored bytes end within the stream"), (packed_members(raw)[:-1], "the stored bytes end within the stream"),
+                         (packed_members(raw)[:-8] + bytes(8), "its bytes do not have the checksum behind"),
+                         (packed_members(raw)[:-1] + b"\1", "its bytes do not have the checksum behind")):
+        assert message(db, "SELECT * FROM zt_objects(?)", packed_members(raw) + behind).endswith("deflate: " + said)
+    assert message(db, "SELECT * FROM zt_objects(?)", zlib.compress(raw) + bytes(4)).endswith("deflate: 4 bytes follow behind the stream's end")
+
+
 def test_other_compressions_are_said(db):
     assert rows(db, "SELECT error_kind FROM zt_files(?)", bz2.compress(pickle.dumps(A))) == [("unsupported",)]
 

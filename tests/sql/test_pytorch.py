@@ -754,6 +754,32 @@ def test_what_an_archive_does_not_say_is_null(db):
     assert json.loads(value(db, "SELECT zt_manifest(?)", buffer.getvalue())) == {"archive": "x", "version": None, "byteorder": None, "leaves": {}}
 
 
+@pytest.mark.parametrize("file", ["checkpoint.pt", "modern.pt"])
+def test_an_archive_behind_a_program(db, save, file):
+    """Whether its offsets count from the file's begin or from its own, and whatever record is the first."""
+    source = (corpus.FORMATS / "pytorch" / "golden" / file).read_bytes()
+    program = b"#!/bin/sh\nexit\n"
+    own = program + source
+    for made in (own, save("m.pt", own)):
+        assert rows(db, "SELECT container, version, attributes FROM zt_files(?)", made) == rows(db, "SELECT container, version, attributes FROM zt_files(?)", source)
+        for sql in ("SELECT object, format, dtype, shape, attributes FROM zt_objects(?)", "SELECT object, component, encoding, length, data FROM zt_components(?)"):
+            assert rows(db, sql, made) == rows(db, sql, source) != []
+        assert rows(db, "SELECT offset FROM zt_components(?)", made) == [
+            (None if offset is None else offset + len(program),) for offset, in rows(db, "SELECT offset FROM zt_components(?)", source)]
+        assert rows(db, "SELECT rule, message FROM zt_check(?, 'full')", made) == rows(db, "SELECT rule, message FROM zt_check(?, 'full')", source)
+
+
+def test_a_program_with_the_pickle_behind_other_records(db):
+    buffer = io.BytesIO()
+    buffer.write(b"MZ" + bytes(100))
+    with zipfile.ZipFile(buffer, "a") as z:
+        for path, raw in (("m/version", b"3\n"), ("m/data/0", ONES), ("m/data.pkl", pickled({"w": tensor()}))):
+            z.writestr(path, raw)
+    assert rows(db, "SELECT container, version, objects FROM zt_files(?)", buffer.getvalue()) == [("pytorch", "3", 1)]
+    assert dense(db, buffer.getvalue(), "w") == [1, 2, 3, 4]
+    assert rows(db, "SELECT error_kind FROM zt_files(?)", b"MZ" + bytes(100)) == [("unknown",)]
+
+
 @pytest.mark.parametrize("options", [{}, {"methods": {"data/0": zipfile.ZIP_DEFLATED}}, {"storages": {}}], ids=["stored", "deflated", "lost"])
 def test_without_a_version_all_else_is_as_with_one(db, options):
     """The first entry kept of an archive is not mistaken for a missing one."""

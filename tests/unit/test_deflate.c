@@ -2,6 +2,7 @@
 #include "subject.h"
 
 #include <isa-l/igzip_lib.h>
+#include <zlib.h>
 #include "core/inflate.h"
 #include "core/os.h"
 #include "tensor/stream.h"
@@ -146,6 +147,142 @@ TEST(test_a_bomb){
   zt_stream_close(stream);
   close_subject(&s);
   free(stored.p);
+}
+
+/* --- Members of gzip --- */
+
+static void put_little(blob *b, uint32_t number, unsigned n){
+  for(unsigned i=0; i<n; i++) put_byte(b, (uint8_t)(number>>8*i));
+}
+
+/* A member of gzip with the parts of the header that the flags name. */
+static void put_member(blob *out, zt_span content, uint8_t flags){
+  static const char text[] = "text";
+  blob stored = deflated(content);
+  const size_t begin = out->n;
+  put(out, "\x1f\x8b\x08", 3);
+  put_byte(out, flags);
+  put(out, "\0\0\0\0\0\3", 6);
+  if( flags & 4 ) put_little(out, 300, 2);
+  if( flags & 4 ) put_repeated(out, 0x1F, 300);
+  if( flags & 8 ) put(out, text, sizeof(text));
+  if( flags & 16 ) put(out, text, sizeof(text));
+  if( flags & 2 ) put_little(out, (uint32_t)crc32(0, out->p+begin, (unsigned)(out->n-begin)), 2);
+  put(out, stored.p, stored.n);
+  put_little(out, (uint32_t)crc32(0, content.p, (unsigned)content.n), 4);
+  put_little(out, (uint32_t)content.n, 4);
+  free(stored.p);
+}
+
+/* Decode members whose bytes come in two pieces, `room` bytes at a time; the number of decoded bytes. */
+static size_t decode_members(zt_span bytes, size_t cut, size_t room, uint8_t *out, bool *ended, zt_error *err){
+  blob pieces[2] = { exact(bytes.p, cut), exact(bytes.p+cut, bytes.n-cut) };
+  zt_inflate *d = zt_inflate_new(err);
+  size_t n = 0, got, behind;
+  zt_inflate_begin(d, ZT_INFLATE_GZIP);
+  for(int k=0; k<2 && !err->rc; k++){
+    zt_span in = span_of(pieces[k]);
+    do{
+      if( zt_inflate_next(d, &in, out+n, room, &got, err) ) break;
+      n += got;
+      *ended = zt_inflate_ended(d, &behind);
+      assert_true(!*ended || behind==0);
+    }while( got>0 || (*ended && zt_inflate_next_member(d, &in)) );
+    assert_true(err->rc || in.n==0);
+  }
+  zt_inflate_free(d);
+  for(int k=0; k<2; k++) free(pieces[k].p);
+  return n;
+}
+
+/* Each part of a header, and what follows it, may be cut anywhere. */
+TEST(test_members_in_two_pieces){
+  static const uint8_t flags[] = { 0, 4, 8, 16, 2, 31 };
+  static const size_t rooms[] = { 1, 5, 1000 };
+  blob content = content_of(100), members = { 0 }, stored;
+  uint8_t out[2000];
+  for(size_t i=0; i<COUNT(flags); i++){
+    put_member(&members, (zt_span){ content.p, i ? 0 : 50 }, flags[i]);
+    put_repeated(&members, 0, i);
+    if( i==2 ) put_member(&members, (zt_span){ content.p+50, 50 }, 31);
+  }
+  stored = seal(&members);
+  for(size_t cut=0; cut<=stored.n; cut++){
+    for(size_t i=0; i<COUNT(rooms); i++){
+      zt_error err = ZT_ERROR_NONE;
+      bool ended = false;
+      const size_t n = decode_members(span_of(stored), cut, rooms[i], out, &ended, &err);
+      assert_succeeded(&err, "members");
+      check( ended && n==content.n, "cut at %zu: %zu bytes, %d", cut, n, ended );
+      assert_memory_equal(out, content.p, n);
+    }
+  }
+  free(stored.p);
+  free(content.p);
+}
+
+/* A change of any byte of the second member is noticed, as the header has a checksum, too; so is its end at any byte. */
+TEST(test_a_member_with_a_wrong_byte){
+  blob content = content_of(100), members = { 0 }, stored;
+  uint8_t out[2000];
+  size_t begin;
+  put_member(&members, span_of(content), 0);
+  begin = members.n;
+  put_member(&members, span_of(content), 31);
+  stored = seal(&members);
+  for(size_t at=begin+1; at<stored.n; at++){   /* The first byte tells it from other bytes behind */
+    for(int k=0; k<2; k++){
+      zt_error err = ZT_ERROR_NONE;
+      bool ended = false;
+      stored.p[at] ^= 1;
+      decode_members(span_of(stored), k ? begin+5 : stored.n, 1000, out, &ended, &err);
+      stored.p[at] ^= 1;
+      check( err.rc || !ended, "byte %zu", at-begin );
+      zt_error_clear(&err);
+      decode_members((zt_span){ stored.p, at }, k ? begin : at, 1000, out, &ended, &err);
+      check( err.rc==SQLITE_OK && !ended, "cut at byte %zu", at-begin );
+    }
+  }
+  free(stored.p);
+  free(content.p);
+}
+
+/* As a component: parts of members with zeros between and behind, and then other bytes. The windows end everywhere in a member. */
+TEST(test_a_component_of_members){
+  enum { TOTAL = 300000, EACH = 100 };
+  blob content = content_of(TOTAL), members = { 0 }, stored;
+  uint8_t *buffer = malloc(TOTAL);
+  for(size_t i=0; i<TOTAL; i += EACH){
+    put_member(&members, (zt_span){ content.p+i, EACH }, i%3 ? 31 : 0);
+    put_repeated(&members, 0, i%7);
+  }
+  put_repeated(&members, 0, 200000);
+  put(&members, "more", 4);
+  stored = seal(&members);
+  for(int k=0; k<4; k++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_stream *stream;
+    size_t got;
+    subject s;
+    place_subject(&s, 5, (zt_span){ stored.p, stored.n-(k<2 ? 4 : 0) }, 7, "deflate", k%2);
+    s.component.codec = ZT_CODEC_GZIP;
+    tell_length(&s, BY_FIELD, TOTAL);
+    zt_stream_open(&s.payload, &stream, &err);
+    zt_stream_read(stream, 0, buffer, TOTAL, &got, &err);
+    if( k>=2 ) assert_failed(&err, "deflate: 4 bytes follow behind the stream's end", "E2");
+    else{
+      assert_succeeded(&err, "members");
+      assert_true(got==TOTAL && memcmp(buffer, content.p, TOTAL)==0);
+      zt_stream_read(stream, TOTAL/2, buffer, 1000, &got, &err);
+      assert_succeeded(&err, "a part");
+      assert_true(got==1000 && memcmp(buffer, content.p+TOTAL/2, 1000)==0);
+    }
+    zt_stream_close(stream);
+    close_subject(&s);
+  }
+  free(buffer);
+  free(stored.p);
+  free(content.p);
 }
 
 /* --- Parts of one stream --- */

@@ -107,6 +107,7 @@ def cases():
     yield "xz", lzma.compress(pickle(("w", wrapper()))), "open_error", "T2", "unsupported-format", "a file compressed by xz, which is not read", "another compression of joblib"
     yield "zlib-checksum", zlib.compress(pickle(("w", wrapper())), 9)[:-1] + b"\0", "open_error", "E2", "encoding", "deflate: its bytes do not have the checksum behind", "a wrong checksum"
     yield "gzip-behind", gzip.compress(pickle(("w", wrapper())), 9, mtime=0) + b"more", "open_error", "E2", "encoding", "deflate: 4 bytes follow behind the stream's end", "bytes behind the stream"
+    yield "gzip-member-checksum", gzip.compress(b"", 9, mtime=0) + gzip.compress(pickle(V), 9, mtime=0)[:-5] + bytes(5), "open_error", "E2", "encoding", "deflate: its bytes do not have the checksum behind", "a wrong checksum of the second member"
     yield "shape-negative", pickle(("w", array(shape=(-4,))), V), "lists_but_no_bytes", "PT8", "torch-shape", "its shape has a negative dimension", "a negative dimension", {"object": "w", "length": None, "decoded_length": None}
     yield "shape-product", pickle(("w", array(shape=(2**40, 2**40))), V), "lists_but_no_bytes", "PT8", "torch-shape", "the product of its dimensions does not fit 64 bits", "2^80 elements", {"object": "w", "length": None, "decoded_length": None}
     yield "shape-more", pickle(("w", array(shape=(5,))), V), "lists_but_no_dense", "L3", "length", "5 elements of f32 are 20 bytes, and it has 16", "more elements than bytes", {"object": "w"}
@@ -121,10 +122,15 @@ def cases():
     yield "ok-trailing-zlib", zlib.compress(pickle(V) + pickle(V), 9), "ok", "PF5", "pickle-behind", f"{len(pickle(V))} decoded bytes follow behind the pickle", "another pickle in the stream"
     made = pickle(("w", name("torch._utils", "_rebuild_tensor_v2") + tuple_of(number(1)) + b"R"), ("x", name("torch._utils", "_rebuild_parameter") + tuple_of(number(1)) + b"R"), V)
     yield "torch", made, "lists_only", "PF6", "pickle-tensor", "'w' is a tensor of PyTorch, which is not read in a plain pickle", "tensors of PyTorch without a storage"
+    described = pickle(("b", name("torch.distributed.checkpoint.metadata", "TensorStorageMetadata") + b")\x81}(" + text("size") + tuple_of(number(4)) + b"ub"), ("c", name("torch.distributed.checkpoint.metadata", "BytesStorageMetadata") + b")\x81"))
+    yield "distributed", described, "lists_only", "PF6", "pickle-tensor", "'b' is a tensor of PyTorch, whose elements are in other files, as torch.distributed.checkpoint writes them", "metadata of a distributed checkpoint"
     yield "ok-trailing", pickle(V) + pickle(V), "ok", "W4", "gap", None, "another pickle behind the pickle"
     yield "objects", pickle(("w", wrapper((2,), OBJECTS, behind=LISTED)), ("x", wrapper())), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are objects of Python, pickles, which are never executed", "objects of joblib, and an array behind them", {"object": "w"}
     yield "ok-no-padding", pickle(("w", wrapper(alignment=b"N", behind=ONES)), ("x", wrapper(alignment=None, behind=ONES))), "ok", None, None, None, "no padding"
     yield "ok-gzip", gzip.compress(pickle(("w", wrapper()), V), 9, mtime=0), "ok", None, None, None, "gzip"
+    members = b"".join(gzip.compress(pickle(V)[i:i + 1], 9, mtime=0) + gzip.compress(b"", 9, mtime=0) * 4 for i in range(len(pickle(V))))
+    yield "ok-gzip-members", members + bytes(100), "ok", None, None, None, "a pickle in 840 members of gzip, most of them empty, and zeros behind"
+    yield "ok-gzip-trailing", gzip.compress(pickle(V), 9, mtime=0) * 2, "ok", "PF5", "pickle-behind", f"{len(pickle(V))} decoded bytes follow behind the pickle", "another pickle in another member"
     yield "ok-memo", b"\x80\x04}(" + text("a") + array() + b"r\xff\xff\xff\x7f" + text("b") + b"j\xff\xff\xff\x7fu.", "ok", None, None, None, "a large number in the memo"
     lists = b"\x80\x02]q\0" + b"".join(b"](h" + bytes([i]) + b"h" + bytes([i]) + b"eq" + bytes([i + 1]) for i in range(60)) + b"."
     yield "ok-memo-bomb", lists, "ok", None, None, None, "2^60 leaves by the memo"
