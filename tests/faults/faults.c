@@ -313,6 +313,14 @@ void *mmap(void *p, size_t n, int protection, int flags, int fd, off_t offset){
   return (void*)syscall(SYS_mmap, p, n, protection, flags, fd, offset);
 }
 
+/* True if the code at this address is the extension's. */
+static bool is_extension(const void *code){
+  Dl_info where;
+  return dladdr(code, &where) && where.dli_fname && strstr(where.dli_fname, "ztensor");
+}
+
+/* Python looks at the clock while it holds a lock of its own, which the question would wait for. */
 int clock_gettime(clockid_t clock, struct timespec *out){
-  return ask && !asking && pathless && fails("clock_gettime", "", NULL) ? -1 : (int)syscall(SYS_clock_gettime, clock, out);
+  if( ask && !asking && pathless && is_extension(__builtin_return_address(0)) && fails("clock_gettime", "", NULL) ) return -1;
+  return (int)syscall(SYS_clock_gettime, clock, out);
 }
