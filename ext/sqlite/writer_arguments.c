@@ -123,18 +123,34 @@ static int writer_take_encoding(const zt_encoder *e, const writer_given *v,
   return zt_rows_level(e, out->codec, level, &out->level, err);
 }
 
-/* The encoder of the file that is there; NULL: it cannot be read, or not be written. */
-static const zt_encoder *writer_encoder_of_file(const char *path, zt_error *err){
+/* The encoder of the file that is there; NULL: it is not there, cannot be read (*why), or cannot be
+** written. */
+static const zt_encoder *writer_encoder_of_file(const char *path, zt_error *why){
   const zt_encoder *out = NULL;
-  zt_error unused = ZT_ERROR_NONE;
   zt_source *source = NULL;
   zt_container *c = NULL;
-  if( zt_source_open(path, NULL, &source, &unused)==SQLITE_OK
-   && zt_container_open(source, NULL, &c, &unused)==SQLITE_OK ) out = zt_encoder_of(c);
+  if( zt_source_open(path, NULL, &source, why)==SQLITE_OK
+   && zt_container_open(source, NULL, &c, why)==SQLITE_OK ) out = zt_encoder_of(c);
+  if( !source && why->rc!=SQLITE_NOMEM ) zt_error_clear(why);
   zt_container_close(c);
   zt_source_close(source);
-  if( unused.rc==SQLITE_NOMEM ) zt_fail_nomem(err);
-  zt_error_clear(&unused);
+  return out;
+}
+
+/* The encoder for the path, by the file that is updated or else by its name; NULL: failed. */
+static const zt_encoder *writer_encoder_for(const zt_writer_arguments *a, zt_error *err){
+  const zt_encoder *out = NULL;
+  zt_error why = { .path = a->path };
+  if( a->mode==ZT_OUTPUT_UPDATE ) out = writer_encoder_of_file(a->path, &why);
+  if( !out && why.rc!=SQLITE_NOMEM ) out = zt_encoder_for(a->path);
+  if( !out && why.rc ){
+    *err = why;
+    return NULL;
+  }
+  zt_error_clear(&why);
+  if( !out ){
+    zt_rows_fail_formats("its name does not say the format: give the argument format", err);
+  }
   return out;
 }
 
@@ -142,12 +158,8 @@ static int writer_take_format(const writer_given *v, zt_writer_arguments *out, z
   const char *format = v->z[WRITER_FORMAT];
   bool by_row;
   if( format ) zt_rows_format(zt_text_of(format), &out->encoder, err);
-  else if( out->mode==ZT_OUTPUT_UPDATE ) out->encoder = writer_encoder_of_file(out->path, err);
+  else out->encoder = writer_encoder_for(out, err);
   if( err->rc ) return err->rc;
-  if( !out->encoder ) out->encoder = zt_encoder_for(out->path);
-  if( !out->encoder ){
-    return zt_rows_fail_formats("its name does not say the format: give the argument format", err);
-  }
   by_row = out->options.by_row;
   out->options = out->encoder->defaults;
   out->options.by_row = by_row;

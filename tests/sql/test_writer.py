@@ -67,6 +67,13 @@ def test_arguments_that_cannot_be(db, arguments, message):
     assert rows(db, "SELECT name FROM temp.sqlite_master") == [] and listing(".") == []
 
 
+def test_a_broken_file_to_update_says_what_is_broken_in_it(db, tmp_path):
+    """Its name does not say the format."""
+    (tmp_path / "model").write_bytes(b"GGUF\3\0\0\0")
+    assert refusal(db, "CREATE VIRTUAL TABLE temp.u USING zt_writer('model', mode='update')") == (
+        1, "ztensor: model: the file has 8 bytes, a GGUF header has 24")
+
+
 @pytest.mark.parametrize("arguments", [
     "'a.zt'", "path='a.zt'", "  'a.zt' , format = ztensor-2, MODE='create'", "'a.zt', align='4096'", "'a.zt', order='row'",
     "'a.zt', align=1048576", "'a.zt', encoding='zstd', level=22", "'a.zt', digest='sha256'", "'a.zt', digest='none'",
