@@ -129,6 +129,36 @@ TEST(test_a_forked_process_does_what_it_waits_for){
   zt_pool_free(pool);
 }
 
+static void *forks(void *unused){
+  int status;
+  for(int i=0; i<500; i++){
+    const pid_t child = fork();
+    if( child==0 ) _exit(0);
+    if( child<0 || waitpid(child, &status, 0)!=child ) return unused;
+  }
+  return NULL;
+}
+
+/* Each fork gives back SQLite's locks that it took, and no others. */
+TEST(test_threads_of_the_host_that_fork_at_once){
+  zt_pool *pool = zt_pool_new(1);
+  zt_tasks tasks = { .pool = pool };
+  numbered first = { .task.run = square, .n = 3 };
+  pthread_t threads[4];
+  zt_error err = ZT_ERROR_NONE;
+  void *failed;
+  zt_pool_add(&tasks, &first.task, false);
+  assert_int_equal(zt_pool_wait(&tasks, &first.task, NULL, &err), SQLITE_OK);   /* There is a thread */
+  alarm(120);   /* A lock that no one gives back would be waited for forever */
+  for(int i=0; i<4; i++) assert_int_equal(pthread_create(&threads[i], NULL, forks, &err), 0);
+  for(int i=0; i<4; i++){
+    assert_int_equal(pthread_join(threads[i], &failed), 0);
+    assert_null(failed);
+  }
+  zt_pool_free(pool);
+  alarm(0);
+}
+
 /* --- Ahead --- */
 
 typedef struct series {
