@@ -89,7 +89,7 @@ void zt_monitor_signal(zt_monitor *m, zt_signal what, bool all){
 ** short time only: who forks may hold one itself, or another copy of this code may have it. */
 static const int thread_locks[] = { SQLITE_MUTEX_STATIC_PRNG, SQLITE_MUTEX_STATIC_MEM };
 #define THREAD_LOCKS (sizeof(thread_locks)/sizeof(thread_locks[0]))
-static _Thread_local sqlite3_mutex *thread_held[THREAD_LOCKS];   /* By its fork under way, or NULL */
+static _Thread_local sqlite3_mutex *thread_held[THREAD_LOCKS];   /* By its fork, or NULL */
 static atomic_int thread_running;
 
 static sqlite3_mutex *thread_try_lock(int which){
