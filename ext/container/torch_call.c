@@ -493,6 +493,14 @@ static bool call_begins(zt_text text, zt_text with){
   return text.n>=with.n && memcmp(text.z, with.z, with.n)==0;
 }
 
+/* Get the global that a node calls. False: it calls none. */
+static bool call_get_global(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out){
+  zt_pickle_get(p, node, out);
+  if( out->kind!=ZT_PICKLE_CALL ) return false;
+  zt_pickle_get(p, out->callee, out);
+  return out->kind==ZT_PICKLE_GLOBAL;
+}
+
 bool zt_torch_is_unread_storage(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_value value;
   zt_text word;
@@ -501,18 +509,13 @@ bool zt_torch_is_unread_storage(const zt_pickle *p, zt_pickle_node node){
     return zt_pickle_text(p, zt_pickle_child(p, value.args, 0), &word)
         && zt_text_is(word, "storage");
   }
-  if( value.kind!=ZT_PICKLE_CALL ) return false;
-  zt_pickle_get(p, value.callee, &value);
-  return value.kind==ZT_PICKLE_GLOBAL && zt_text_is(value.module, "torch.storage")
+  return call_get_global(p, node, &value) && zt_text_is(value.module, "torch.storage")
       && zt_text_is(value.name, "_load_from_bytes");
 }
 
 bool zt_torch_is_described(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_value value;
-  zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_CALL ) return false;
-  zt_pickle_get(p, value.callee, &value);
-  return value.kind==ZT_PICKLE_GLOBAL
+  return call_get_global(p, node, &value)
       && zt_text_is(value.module, "torch.distributed.checkpoint.metadata")
       && zt_text_is(value.name, "TensorStorageMetadata");
 }
@@ -521,10 +524,7 @@ bool zt_torch_is_rebuilt(const zt_pickle *p, zt_pickle_node node){
   static const zt_text begin = ZT_TEXT_INIT("_rebuild_");
   zt_pickle_value value;
   if( zt_torch_is_described(p, node) ) return true;
-  zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_CALL ) return false;
-  zt_pickle_get(p, value.callee, &value);
-  return value.kind==ZT_PICKLE_GLOBAL && call_begins(value.module, ZT_TEXT("torch"))
+  return call_get_global(p, node, &value) && call_begins(value.module, ZT_TEXT("torch"))
       && call_begins(value.name, begin) && value.name.n>begin.n;
 }
 
