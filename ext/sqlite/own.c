@@ -30,9 +30,10 @@ bool zt_own_rtrim(sqlite3 *db){
                      " SELECT 'a' = 'a  ' COLLATE RTRIM AND NOT max(x = y COLLATE RTRIM) FROM p");
 }
 
-/* Both end texts at U+0000. */
+/* Both end texts at U+0000. A search for regular expressions, which a host may have in their place,
+** is told by other texts before it gets a pattern that is none. */
 bool zt_own_patterns(sqlite3 *db){
-  return own_ask(db, "SELECT char(97,0,98) LIKE 'a' AND 'ab' LIKE '_b'"
-                     " AND NOT 'ab' LIKE 'a' AND char(97,0,98) GLOB 'a'"
-                     " AND 'ab' GLOB '?b' AND NOT 'ab' GLOB 'a'");
+  return own_ask(db, "SELECT CASE WHEN 'ab' LIKE 'a' OR 'ab' GLOB 'a' THEN 0"
+                     " ELSE char(97,0,98) LIKE 'a' AND 'ab' LIKE '_b'"
+                     " AND char(97,0,98) GLOB 'a' AND 'ab' GLOB '?b' END");
 }

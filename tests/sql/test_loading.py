@@ -41,7 +41,8 @@ for _ in range(2):
 
 
 def test_it_can_be_loaded_into_every_connection(sample):
-    done = subprocess.run([sys.executable, "-c", AUTOMATIC, EXTENSION + ".so", sample], capture_output=True, text=True)
+    """Of Python's own sqlite3, whatever stands in its place here."""
+    done = subprocess.run([sys.executable, "-E", "-c", AUTOMATIC, EXTENSION + ".so", sample], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("2\n2\n", "")
 
 

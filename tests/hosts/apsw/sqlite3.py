@@ -115,6 +115,10 @@ class Connection:
         if not self.apsw.get_autocommit():
             self.apsw.execute("COMMIT")
 
+    def rollback(self):
+        if not self.apsw.get_autocommit():
+            self.apsw.execute("ROLLBACK")
+
     def close(self):
         self.apsw.close(True)
 
@@ -132,7 +136,7 @@ class Connection:
         """One that raises ends the statement."""
         def asked():
             try:
-                return handler()
+                return bool(handler())
             except Exception:
                 return True
         self.apsw.set_progress_handler(handler and asked, steps)
