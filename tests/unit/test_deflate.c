@@ -324,7 +324,7 @@ TEST(test_parts_in_any_order){
       size_t n, got;
       zt_stream_close(stream[k]);
       skip[k] = i%5 ? random_below(&seed, TOTAL) : (uint64_t)i*TOTAL/400;
-      own[k] = (size_t)random_below(&seed, TOTAL-skip[k]);
+      own[k] = (size_t)random_below(&seed, (size_t)(TOTAL-skip[k]));
       stream[k] = open_part(&s, TOTAL, skip[k], TOTAL-skip[k]-own[k], &component[k], &budget[k]);
       n = i%3 ? (size_t)own[k] : (size_t)own[k]/2;
       zt_stream_read(stream[k], 0, buffer, n, &got, &err);
