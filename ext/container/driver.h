@@ -126,7 +126,7 @@ struct zt_container {
   zt_text version;           /* z NULL: it has none; may lie in the kept bytes */
   unsigned rules;            /* ZT_RULE_ bits */
   bool newer;
-  bool named_by_path;        /* Its one object, or its shards, are named by */
+  bool named_by_path;        /* Its objects, or its shards, are named by */
   zt_key stem;               /* zt_container_stem(), which is among the kept bytes */
   uint64_t begin, end;       /* Blobs and manifest lie between; the default is all of the file */
   uint64_t gap;              /* Maximum bytes of alignment between two blobs */

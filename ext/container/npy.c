@@ -1,7 +1,9 @@
 /*
 ** Arrays of numpy, versions 1.0, 2.0 and 3.0 (numpy.lib.format).
 **
-**   file    := "\x93NUMPY" major minor length header data   ; NY1: major is 1, 2 or 3, minor 0
+**   file    := array+ trailing        ; one, unless numpy.save() is called again; NY10: several end
+**                                     ; with their file
+**   array   := "\x93NUMPY" major minor length header data   ; NY1: major is 1, 2 or 3, minor 0
 **   length  := u16 | u32              ; the header's; u16 in version 1.0. NY2: the header and the
 **                                     ; bytes before it have at most ZT_NPY_HEADER_MAX, all present
 **   header  := "{" (key ":" value ","?)* "}" space*   ; Latin-1, UTF-8 from 3.0 on (NY3)
@@ -20,8 +22,8 @@
 **   NY9  descr is a type's text, or a list of fields: a name, or a tuple of title and name; a
 **        descr; and perhaps a subarray's shape. Fields are nested at most NPY_DEPTH_MAX deep
 **
-** As in numpy, bytes after the data are ignored. An array of unknown type is listed with all bytes
-** of the file. Other types without values have a known size. Objects are pickles, whose bytes are
+** Other bytes after the data are ignored, as in numpy. An array of unknown type is listed with all
+** bytes to the file's end. Other types without values have a known size. Objects are pickles, whose bytes are
 ** never interpreted.
 */
 #include "container/npy.h"
@@ -32,9 +34,12 @@
 #include "container/npy_types.h"
 #include "core/digest.h"
 #include "core/host.h"
+#include "core/renamed_duplicates.h"
 #include "core/utf8.h"
 
 #define NPY_MAGIC "\x93NUMPY"
+#define NPY_WINDOW ((size_t)512)  /* Bytes that are read at once; most headers have fewer */
+#define NPY_POLL 0xFFFu           /* Arrays between checks for an interrupt, less 1 */
 #define NPY_DEPTH_MAX 24          /* Each level takes two of ZT_CBOR_MAX_DEPTH */
 #define NPY_SPEC(section) "numpy.lib.format, " section
 
@@ -57,6 +62,8 @@ const zt_rule zt_rules_npy[] = {
            NPY_SPEC("Format Version 1.0")),
   ZT_ERROR("NY9", "npy-descr", "descr is a type, or fields nested at most 24 deep (npy)",
            NPY_SPEC("Format Version 1.0")),
+  ZT_WARNING("NY10", "npy-behind", "the last of several arrays ends its file (npy)",
+             ZT_SPEC_SENSE),
   ZT_RULES_END
 };
 
@@ -524,57 +531,152 @@ static zt_probe npy_probe(const zt_head_tail *input, zt_error *err){
   return zt_npy_probe(input->head) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
-/* Read the header as the first kept bytes. */
-static int npy_read_header(zt_builder *b, const zt_head_tail *input){
+/* The arrays of a file, while it is opened. */
+typedef struct npy_file {
+  zt_builder *b;
+  zt_text stem;
+  zt_renamed names;
+  zt_cbor_out descr, attributes, headers;   /* An array's; all arrays' headers */
+  uint64_t at;                   /* Where the next array may begin */
+  uint32_t n;                    /* Arrays so far */
+} npy_file;
+
+/* NY2: the length of the header, of which the head is there; 0 on failure. */
+static size_t npy_measure_header(const npy_file *f, zt_span head){
+  const uint64_t there = f->b->container->file_size-f->at;
   size_t length;
-  if( input->head.n<ZT_NPY_HEAD ){
-    return zt_break(b->err, "NY2", "the file ends within the header");
+  if( head.n<ZT_NPY_HEAD ){
+    zt_break(f->b->err, "NY2", "the file ends within the header");
+    return 0;
   }
-  length = zt_npy_length(input->head, b->err);
-  if( b->err->rc ) return b->err->rc;
-  if( length>input->size ){
-    return zt_break(b->err, "NY2", "the header has %llu bytes, the file %llu",
-                    (unsigned long long)length, (unsigned long long)input->size);
-  }
-  return zt_builder_read(b, 0, length);
+  length = zt_npy_length(head, f->b->err);
+  if( length<=there ) return length;
+  zt_break(f->b->err, "NY2", "the header has %llu bytes, the file %llu",
+           (unsigned long long)length, (unsigned long long)there);
+  return 0;
 }
 
-static void npy_place(zt_container *c, zt_npy_record *r){
-  const uint64_t there = c->file_size-r->npy.length;
-  c->version = r->npy.version;
-  c->named_by_path = true;
-  r->offset = r->npy.length;
+static void npy_place(const npy_file *f, zt_npy_record *r){
+  const uint64_t there = f->b->container->file_size-f->at-r->npy.length;
+  r->offset = f->at+r->npy.length;
   r->length = r->npy.sized && r->npy.bytes<there ? r->npy.bytes : there;
   r->decoded = r->length;
   r->encoding = ZT_TEXT("raw");
   r->codec = ZT_CODEC_RAW;
 }
 
-static int npy_open(zt_builder *b, const zt_head_tail *input){
+/* The stem, or with a number behind it. */
+static int npy_keep_name(npy_file *f, zt_npy_record *r){
+  const zt_container *c = f->b->container;
+  zt_text name = f->stem;
+  if( f->n>0 && zt_renamed_name(&f->names, &c->names, c->kept.p, name, &name, f->b->err) ){
+    return f->b->err->rc;
+  }
+  r->name_length = (uint32_t)name.n;
+  return zt_builder_keep(f->b, name.z, name.n, &r->name);
+}
+
+/* Add the array with that header. */
+static int npy_add(npy_file *f, zt_span header){
+  zt_builder *b = f->b;
   zt_container *c = b->container;
   zt_npy_record r = { 0 };
-  zt_cbor_out descr = { .err = b->err }, values = { .err = b->err };
-  zt_text name = zt_container_stem(zt_source_plain_path(input->source));
   uint64_t shape[ZT_MAX_RANK];
-  uint32_t at;
-  size_t header;
+  zt_span descr;
   bool duplicate;
-  if( npy_read_header(b, input) ) return b->err->rc;
-  if( zt_npy_read(zt_container_kept(c), &r.npy, shape, &descr, b->err) ) goto end;
-  npy_place(c, &r);
-  zt_npy_put_attributes(&r.npy, (zt_span){ descr.p, descr.n }, &values);
-  header = values.n;
-  zt_npy_put_header(&r.npy, (zt_span){ descr.p, descr.n }, shape, &values);
-  if( b->err->rc || zt_builder_keep(b, values.p, values.n, &at)
-   || zt_builder_keep(b, name.z, name.n, &r.name) ) goto end;
-  r.attributes = at;
-  r.name_length = (uint32_t)name.n;
-  c->stem = (zt_key){ r.name, r.name_length };
-  zt_manifest_set_map(&c->manifest, at+header, 0);
-  zt_npy_add(b, &r, shape, &duplicate);
-end:
-  zt_cbor_out_clear(&descr);
-  zt_cbor_out_clear(&values);
+  zt_cbor_out_reset(&f->descr);
+  zt_cbor_out_reset(&f->attributes);
+  if( zt_npy_read(header, &r.npy, shape, &f->descr, b->err) ) return b->err->rc;
+  npy_place(f, &r);
+  descr = (zt_span){ f->descr.p, f->descr.n };
+  zt_npy_put_attributes(&r.npy, descr, &f->attributes);
+  zt_npy_put_header(&r.npy, descr, shape, &f->headers);
+  if( b->err->rc || zt_builder_keep(b, f->attributes.p, f->attributes.n, &r.attributes)
+   || npy_keep_name(f, &r) || zt_npy_add(b, &r, shape, &duplicate) ) return b->err->rc;
+  if( f->n++==0 ){
+    c->version = r.npy.version;
+    c->stem = (zt_key){ r.name, r.name_length };
+  }
+  f->at = r.offset+r.length;
+  return SQLITE_OK;
+}
+
+/* The first array's header becomes the first kept bytes. */
+static int npy_add_first(npy_file *f, zt_span head){
+  const size_t length = npy_measure_header(f, head);
+  if( length==0 || zt_builder_read(f->b, 0, length) ) return f->b->err->rc;
+  return npy_add(f, zt_container_kept(f->b->container));
+}
+
+/* numpy.save() may be called several times with one file. *is: another array follows. */
+static int npy_add_next(npy_file *f, bool *is){
+  zt_error *err = f->b->err;
+  const uint64_t there = f->b->container->file_size-f->at;
+  uint8_t window[NPY_WINDOW], *header = window;
+  size_t n = there<sizeof(window) ? (size_t)there : sizeof(window), length;
+  *is = false;
+  if( zt_source_read(f->b->source, f->at, window, n, err) ) return err->rc;
+  if( !zt_npy_probe((zt_span){ window, n }) ) return SQLITE_OK;
+  *is = true;
+  length = npy_measure_header(f, (zt_span){ window, n });
+  if( length>n ){
+    header = sqlite3_malloc64(length);
+    if( header ) zt_source_read(f->b->source, f->at, header, length, err);
+    else zt_fail_nomem(err);
+  }
+  if( length>0 && !err->rc ) npy_add(f, (zt_span){ header, length });
+  if( header!=window ) sqlite3_free(header);
+  return err->rc;
+}
+
+/* NY10: as a gap behind a single array. */
+static int npy_note_behind(const npy_file *f){
+  const uint64_t behind = f->b->container->file_size-f->at;
+  if( behind==0 ) return SQLITE_OK;
+  return zt_builder_note_file(f->b, "NY10", "%llu bytes follow behind the last array", behind);
+}
+
+/* The manifest is the header, or an array of all headers. */
+static int npy_keep_manifest(const npy_file *f){
+  zt_builder *b = f->b;
+  zt_cbor_out head = { .err = b->err };
+  uint32_t at, headers;
+  zt_cbor cbor;
+  if( f->n>1 ) zt_cbor_put_head(&head, ZT_CBOR_ARRAY, f->n);
+  if( !b->err->rc && zt_builder_keep(b, head.p, head.n, &at)==SQLITE_OK
+   && zt_builder_keep(b, f->headers.p, f->headers.n, &headers)==SQLITE_OK ){
+    cbor = zt_manifest_decoder(b->container, at, 0, b->err);
+    zt_manifest_read(&cbor, &b->container->manifest);
+  }
+  zt_cbor_out_clear(&head);
+  return b->err->rc;
+}
+
+/* Add all arrays. */
+static int npy_read_all(npy_file *f, zt_span head){
+  zt_error *err = f->b->err;
+  bool another = true;
+  if( npy_add_first(f, head) ) return err->rc;
+  while( another && f->b->container->file_size>f->at ){
+    if( (f->n & NPY_POLL)==0 && zt_interrupt_check(f->b->interrupt, err) ) return err->rc;
+    if( npy_add_next(f, &another) ) return err->rc;
+  }
+  if( f->n==1 ) return SQLITE_OK;
+  f->b->container->gap = UINT64_MAX;   /* Headers */
+  return npy_note_behind(f);
+}
+
+static int npy_open(zt_builder *b, const zt_head_tail *input){
+  npy_file f = {
+    .b = b, .stem = zt_container_stem(zt_source_plain_path(input->source)),
+    .descr = { .err = b->err }, .attributes = { .err = b->err }, .headers = { .err = b->err }
+  };
+  b->container->named_by_path = true;
+  if( npy_read_all(&f, input->head)==SQLITE_OK ) npy_keep_manifest(&f);
+  zt_renamed_clear(&f.names);
+  zt_cbor_out_clear(&f.descr);
+  zt_cbor_out_clear(&f.attributes);
+  zt_cbor_out_clear(&f.headers);
   return b->err->rc;
 }
 
@@ -583,9 +685,10 @@ end:
 **   read         versions 1.0 to 3.0
 **   known by     `\x93NUMPY`
 **   version      `1.0` ...
-**   manifest     the header's dict
+**   manifest     the header's dict; of several arrays an array
 **   attributes   none
-**   objects      one, the file's stem; in a BLOB `data`
+**   objects      one, the file's stem; in a BLOB `data`; of several arrays the next ones with `#2`
+**                ...
 **   of objects   `descr`, `fortran_order`, `npy_version`
 **   components   one, `data`: raw
 */

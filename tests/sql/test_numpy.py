@@ -42,6 +42,72 @@ def test_it_is_called_by_each_name_that_the_file_has(db, save, tmp_path):
     assert rows(db, "SELECT object FROM zt_objects(?) ORDER BY path", str(tmp_path)) == [("first",), ("second",), ("third",)]
 
 
+ARRAYS = [numpy.arange(6.0).reshape(2, 3), numpy.zeros((0, 3), "f4"), numpy.array(7, "u1"), numpy.asfortranarray(numpy.arange(12, dtype=">i2").reshape(3, 4)),
+          numpy.array([("a", 1)], [("a" * 600, "U3"), ("b", "i4")]), numpy.arange(5, dtype="u1")]
+
+
+def several(arrays):
+    """As numpy.save() writes them when it is called again with the same file."""
+    file = io.BytesIO()
+    for array_ in arrays:
+        numpy.save(file, array_)
+    return file.getvalue()
+
+
+def test_several_arrays_in_a_file(db, save, tmp_path):
+    raw = several(ARRAYS)
+    path = save("w.npy", raw)
+    for source, stem in ((raw, "data"), (path, "w")):
+        names = [stem] + [f"{stem}#{i}" for i in range(2, 7)]
+        assert [row for row, in rows(db, "SELECT object FROM zt_objects(?)", source)] == names
+        for name, array_ in zip(names, ARRAYS):
+            if array_.dtype.names is None:
+                assert value(db, "SELECT zt_dense(?, ?)", source, name) == numpy.ascontiguousarray(array_).astype(array_.dtype.newbyteorder("<")).tobytes()
+                assert value(db, "SELECT shape FROM zt_objects(?) WHERE object = ?", source, name) == str(list(array_.shape)).replace(" ", "")
+        for offset, length, name in rows(db, "SELECT offset, length, object FROM zt_components(?)", source):
+            assert value(db, "SELECT stored FROM zt_components(?) WHERE object = ?", source, name) == raw[offset:offset + length]
+        assert rows(db, "SELECT object, rule FROM zt_check(?, 'full')", source) == [(names[4], "no-values")]
+        assert value(db, "SELECT json_array_length(zt_manifest(?))", source) == 6 and value(db, "SELECT zt_manifest(?) ->> '$[2].shape'", source) == "[]"
+        assert value(db, "SELECT version FROM zt_files(?)", source) == "1.0"
+    os.utime(path, ns=(1, 1))    # Long settled: what was read is kept
+    os.link(path, tmp_path / "v.npy")
+    for name in ("w", "v", "w"):
+        assert rows(db, "SELECT object FROM zt_objects(?) LIMIT 1 OFFSET 1", str(tmp_path / f"{name}.npy")) == [(f"{name}#2",)]
+
+
+def test_arrays_behind_others_are_in_the_fingerprint(db):
+    prints = {value(db, "SELECT zt_fingerprint(?)", several(arrays)) for arrays in (ARRAYS[:1], ARRAYS[:2], ARRAYS[:3], [ARRAYS[0], ARRAYS[2]], [ARRAYS[0], ARRAYS[2] + 1])}
+    assert len(prints) == 5 and None not in prints
+
+
+def test_several_arrays_that_end_early(db):
+    """A second array without a whole magic number is a gap; without its elements, it is listed."""
+    first, second = several(ARRAYS[:1]), several(ARRAYS[2:3])
+    for n in range(len(second)):
+        source = first + second[:n]
+        if n < 8:
+            assert rows(db, "SELECT rule FROM zt_check(?)", source) == ([("gap",)] if n else [])
+        elif n < 128:
+            assert "header" in message(db, "SELECT * FROM zt_objects(?)", source)
+        else:
+            assert rows(db, "SELECT object, rule, severity FROM zt_check(?)", source) == [("data#2", "length", "error")]
+    beyond = array() + array(shaped("(9,)")) + array()   # What follows is taken for elements, as in numpy
+    assert value(db, "SELECT count(*) FROM zt_objects(?)", beyond) == 2
+
+
+def test_arrays_behind_objects_are_not_found(db):
+    """They are pickles, which may contain anything."""
+    source = several([numpy.array([None, {}], object), ARRAYS[0]])
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("data", "numpy.object")]
+    assert value(db, "SELECT zt_fingerprint(?)", source) is None
+
+
+def test_many_arrays_in_a_file(db, save):
+    path = save("many.npy", array(shaped("(1,)", "'|u1'"), b"x") * 20000)
+    assert rows(db, "SELECT objects, components, error FROM zt_files(?)", path) == [(20000, 20000, None)]
+    assert value(db, "SELECT zt_json(?, 'many#20000')", path) == "[120]"
+
+
 def test_a_directory_has_them(db, save, tmp_path):
     save("a.npy", array())
     save("b.npz", archive(Member("w.npy")))

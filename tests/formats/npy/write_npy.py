@@ -104,6 +104,11 @@ def cases():
     yield "field-unknown", array(shaped("(2,)", "[('a', '<f4'), ('b', [('c', '>f')])]"), bytes(16)), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.unknown' is known", "a field in a field of a type that is none"
     yield "type-of-three-bytes", array(shaped("(4,)", "'<f3'")), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.unknown' is known", "a float of 3 bytes"
     yield "ok-trailing", array(data=ONES + b"more"), "ok", "W4", "gap", None, "bytes behind the data"
+    yield "ok-several", array() + array(shaped("(0,)"), b"") + array(shaped("(4,)", "'>f4'")), "ok", None, None, None, "three arrays, one behind the other"
+    yield "ok-several-trailing", array() * 2 + b"\x93NUMPX\1\0v\0{'", "ok", "NY10", "npy-behind", "12 bytes follow behind the last array", "bytes behind two arrays that begin almost like another"
+    yield "several-cut", array() * 2 + array()[:11], "open_error", "NY2", "npy-length", "the file ends within the header", "a third array that ends within its header"
+    yield "several-length", array() + array(length=60000), "open_error", "NY2", "npy-length", "the header has 60010 bytes, the file 144", "a second array whose header is longer than the file"
+    yield "several-list", array() + array("['descr', '<f4']"), "open_error", *syntax, "byte 10 of the header: a dict was expected", "a second array with a list in place of the dict"
     yield "ok-escapes", array('{"\\x64e\\163\\u0063r": u"<f4", \'fortran_order\' :False\t,"shape"\n:(4L,)}\n'), "ok", None, None, None, "escapes, u, L, spaces, no padding"
     yield "ok-fields", array(shaped("()", "[(('title', 'n\\xe9'), '<i2'), ('s', [('x', '|u1', 3), ('y', ('<f4', (2,)))], (2, 1)), ('', '|V3')]"), bytes(27)), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are records of several fields", "titles, structures and subarrays in each other"
 
