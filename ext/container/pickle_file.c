@@ -14,7 +14,6 @@
 #include "container/torch_values.h"
 #include "core/host.h"
 
-#define FILE_HEAD 3                      /* PROTO, its argument, and an opcode */
 #define FILE_WINDOW ((size_t)4 << 10)    /* Stored bytes that are decoded to tell the format */
 #define FILE_OLD ((uint64_t)1 << 28)     /* Bytes of a pickle without a mark, at most */
 
@@ -29,16 +28,10 @@ static const zt_rule file_rules[] = {
                  " 64 times the file's bytes", ZT_SPEC_OURS),
   ZT_ERROR("PF4", "pickle-storage", "a plain pickle has no tensors in storages of PyTorch",
            ZT_SPEC_TORCH),
-  ZT_WARNING("PF5", "pickle-behind", "a pickle ends its compressed stream", ZT_SPEC_SENSE),
+  ZT_WARNING("PF5", "pickle-behind", "the last pickle ends its compressed stream", ZT_SPEC_SENSE),
   ZT_WARNING("PF6", "pickle-tensor", "a plain pickle has no tensors of PyTorch", ZT_SPEC_TORCH),
   ZT_RULES_END
 };
-
-/* True for PROTO of a protocol from 2 on, and another opcode. */
-static bool file_has_mark(const uint8_t *p, size_t n){
-  return n>=FILE_HEAD && p[0]==ZT_PICKLE_OP_PROTO && p[1]>=2 && p[1]<=5
-      && zt_pickle_opcodes[p[2]].name && p[2]!=ZT_PICKLE_OP_PROTO;
-}
 
 /* True if the head is a length and a brace, as in safetensors. */
 static bool file_is_header(const zt_head_tail *input){
@@ -50,7 +43,7 @@ static bool file_is_compressed(const zt_head_tail *input, zt_inflate_around arou
   const size_t n = input->size<FILE_WINDOW ? (size_t)input->size : FILE_WINDOW;
   zt_error failed = { .path = err->path };
   zt_inflate *d = zt_inflate_new(err);
-  uint8_t *window = sqlite3_malloc64(n+1), head[FILE_HEAD];
+  uint8_t *window = sqlite3_malloc64(n+1), head[ZT_PICKLE_HEAD];
   zt_span in = { window, n };
   size_t got = 0, more, behind;
   if( !err->rc && !window ) zt_fail_nomem(err);
@@ -66,7 +59,7 @@ static bool file_is_compressed(const zt_head_tail *input, zt_inflate_around arou
   else zt_error_clear(&failed);
   zt_inflate_free(d);
   sqlite3_free(window);
-  return !err->rc && file_has_mark(head, got);
+  return !err->rc && zt_pickle_has_mark(head, got);
 }
 
 /* True if the opcodes of a pickle without a mark end with the file. Texts seldom get beyond their
@@ -97,7 +90,7 @@ static zt_probe file_probe(const zt_head_tail *input, zt_error *err){
   bool is = false;
   if( input->head.n==0 ) return ZT_PROBE_NO;
   if( around!=ZT_INFLATE_BARE ) is = file_is_compressed(input, around, err);
-  else if( file_has_mark(input->head.p, input->head.n) ) is = !file_is_header(input);
+  else if( zt_pickle_has_mark(input->head.p, input->head.n) ) is = !file_is_header(input);
   else is = file_is_old(input, err);
   return is && zt_torch_kind_of(input, err)==ZT_TORCH_NONE ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
 }

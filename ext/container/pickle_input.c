@@ -2,10 +2,16 @@
 #include "container/pickle_input.h"
 
 #include <assert.h>
+#include "container/pickle_opcodes.h"
 #include "core/host.h"
 
 #define INPUT_WINDOW ((size_t)64 << 10)   /* Stored bytes that are read at once */
 #define INPUT_PIECE ((size_t)64 << 10)    /* Decoded bytes that are skipped at once */
+
+bool zt_pickle_has_mark(const uint8_t *p, size_t n){
+  return n>=ZT_PICKLE_HEAD && p[0]==ZT_PICKLE_OP_PROTO && p[1]>=2 && p[1]<=5
+      && zt_pickle_opcodes[p[2]].name && p[2]!=ZT_PICKLE_OP_PROTO;
+}
 
 zt_inflate_around zt_pickle_input_around(const zt_head_tail *input){
   const uint8_t *p = input->head.p;

@@ -18,6 +18,11 @@ typedef struct zt_pickle_input {
   zt_span in;                /* Those not used */
 } zt_pickle_input;
 
+#define ZT_PICKLE_HEAD 3   /* PROTO, its argument, and an opcode */
+
+/* True if bytes begin with PROTO of a protocol from 2 on, and another opcode. */
+bool zt_pickle_has_mark(const uint8_t *p, size_t n);
+
 /* How a file is compressed, by its first bytes. */
 zt_inflate_around zt_pickle_input_around(const zt_head_tail *input);
 

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include "container/pickle_machine.h"
+#include "core/grow.h"
 #include "core/host.h"
 
 #define OPEN_POLL 0xFFFF   /* Opcodes between checks for an interrupt, less 1 */
@@ -124,6 +125,9 @@ int zt_pickle_open(zt_span bytes, const zt_interrupt *interrupt, zt_pickle **out
 struct zt_pickle_pieces {
   zt_pickle_machine machine;
   zt_pickle_node built;
+  zt_pickle_node *roots;     /* Of the pickles before the current one; owned */
+  uint32_t nRoots;
+  size_t roomRoots;
   bool inside;               /* In another pickle: `outer` has what belongs to the first */
   struct {
     uint32_t *stack;         /* Owned, as is the memo */
@@ -153,6 +157,7 @@ void zt_pickle_pieces_close(zt_pickle_pieces *s){
   if( !s ) return;
   zt_pickle_close(s->machine.p);
   open_end(&s->machine);
+  sqlite3_free(s->roots);
   sqlite3_free(s->outer.stack);
   zt_pickle_memo_clear(&s->outer.memo);
   sqlite3_free(s);
@@ -205,6 +210,42 @@ zt_pickle_node zt_pickle_pieces_built(const zt_pickle_pieces *s){ return s->buil
 bool zt_pickle_pieces_inside(const zt_pickle_pieces *s){ return s->inside; }
 
 bool zt_pickle_pieces_ended(const zt_pickle_pieces *s){ return s->machine.p->root>0; }
+
+/* Keep the value of a pickle that has ended. */
+static int open_keep_root(zt_pickle_pieces *s, zt_error *err){
+  zt_pickle_node *roots = zt_grow(s->roots, &s->roomRoots, (uint64_t)s->nRoots+1, sizeof(*roots),
+                                  err);
+  assert( zt_pickle_pieces_ended(s) && !s->inside );
+  if( !roots ) return err->rc;
+  s->roots = roots;
+  s->roots[s->nRoots++] = s->machine.p->root;
+  s->machine.p->root = 0;
+  return SQLITE_OK;
+}
+
+int zt_pickle_pieces_next(zt_pickle_pieces *s, bool own_memo, zt_error *err){
+  if( open_keep_root(s, err) || !own_memo ) return err->rc;
+  zt_pickle_memo_clear(&s->machine.memo);
+  s->machine.puts = 0;
+  return SQLITE_OK;
+}
+
+int zt_pickle_pieces_join(zt_pickle_pieces *s, zt_span bytes, zt_error *err){
+  zt_pickle_machine *m = &s->machine;
+  zt_pickle *p = m->p;
+  p->bytes = bytes;
+  if( s->nRoots==0 ) return SQLITE_OK;
+  m->err = err;
+  m->nodes++;
+  m->words += (uint64_t)s->nRoots+1;
+  if( open_keep_root(s, err) || !open_reserve(m) ) return err->rc;
+  p->root = zt_pickle_add(m, ZT_PICKLE_TUPLE);
+  p->items[p->root].a = p->nWords;
+  p->items[p->root].n = s->nRoots;
+  memcpy(p->words+p->nWords, s->roots, s->nRoots*sizeof(*s->roots));
+  p->nWords += s->nRoots;
+  return SQLITE_OK;
+}
 
 zt_pickle *zt_pickle_pieces_take(zt_pickle_pieces *s){
   zt_pickle *p = s->machine.p;

@@ -1,6 +1,6 @@
 /* Pickles that come in pieces, because their files have other bytes between the opcodes: joblib's
-** arrays. A piece ends behind each BUILD, and behind STOP. Interface to code in pickle_open.c; for
-** pickles in one piece, see pickle.h. */
+** arrays. A piece ends behind each BUILD, and behind STOP. Several pickles, one behind the other,
+** have one tree. Interface to code in pickle_open.c; for pickles in one piece, see pickle.h. */
 #ifndef ZT_CONTAINER_PICKLE_OPEN_H
 #define ZT_CONTAINER_PICKLE_OPEN_H
 
@@ -35,5 +35,14 @@ int zt_pickle_pieces_enter(zt_pickle_pieces *s, zt_error *err);
 bool zt_pickle_pieces_inside(const zt_pickle_pieces *s);
 
 bool zt_pickle_pieces_ended(const zt_pickle_pieces *s);   /* By the STOP that is its own */
+
+/* Begin another pickle behind one that has ended: the next pieces are its own. They have their own
+** memo, as pickle.dump() writes them, or go on with that of the pickles before, as one Pickler does
+** that dumps several. */
+int zt_pickle_pieces_next(zt_pickle_pieces *s, bool own_memo, zt_error *err);
+
+/* Behind the last piece, whose bytes may have moved: if there are several pickles, the tree's root
+** becomes a tuple of their values. */
+int zt_pickle_pieces_join(zt_pickle_pieces *s, zt_span bytes, zt_error *err);
 
 #endif

@@ -2,7 +2,8 @@
 ** Pickles that are not PyTorch's: of pickle.dump() and joblib.dump(). See torch_storage.h.
 **
 **   file     := stream | zlib of a stream | (gzip of a part of a stream, zeros)*
-**   stream   := pickle trailing
+**   stream   := pickle (marked pickle)* trailing
+**   marked   := before PROTO               ; as pickle.dump() writes it, called several times
 **   pickle   := opcodes up to STOP (pickle.c), but behind the BUILD of a wrapper of joblib
 **               (pickle_numpy.c) stand its elements
 **   elements := (u8 n, n bytes)? (bytes | pickle)   ; padding if the wrapper says so; another
@@ -12,12 +13,13 @@
 **   PF2  padding and elements end within the stream
 **   PF3  beside elements, a stream has at most ZT_PICKLE_MAX bytes; a compressed one at most 8 MiB
 **        and 64 times the file's
-**   PF5  a pickle ends its compressed stream: a warning
+**   PF5  the last pickle ends its compressed stream: a warning
 ** Fault of one tensor:
 **   PF4  a plain pickle has no storages
 **
 ** The elements are skipped, and not read, unless the file is compressed. A frame ends before them.
-** What is trailing is no part of the pickle: it is a gap.
+** Several pickles are shown as a tuple of their values. What is trailing is no part of them: it is
+** a gap.
 */
 #include "container/torch_storage.h"
 
@@ -170,7 +172,7 @@ static int plain_add_elements(torch_plain *t, const zt_numpy_wrapper *wrapper, c
   return plain_skip(t, wrapper->bytes);
 }
 
-/* Walk the pickle, through its STOP. */
+/* Walk a pickle, through its STOP. */
 static int plain_walk(torch_plain *t){
   zt_builder *b = t->file.b;
   bool more = true;
@@ -184,6 +186,17 @@ static int plain_walk(torch_plain *t){
      && plain_add_elements(t, &wrapper, fault) ) break;
   }
   return b->err->rc;
+}
+
+/* *is: another pickle follows. */
+static int plain_find_next(torch_plain *t, bool *is){
+  bool more = true;
+  *is = false;
+  while( t->n-t->at<ZT_PICKLE_HEAD && more ){
+    if( plain_read_more(t, &more) ) return t->file.b->err->rc;
+  }
+  *is = zt_pickle_has_mark(t->bytes+t->at, t->n-t->at);
+  return SQLITE_OK;
 }
 
 static int plain_read(zt_torch_file *f, zt_torch_which which, zt_torch_pickle *out){
@@ -213,7 +226,9 @@ static void plain_close(zt_torch_file *f){
   sqlite3_free(t);
 }
 
-static const zt_torch_kinds plain_kind = { plain_read, plain_find, plain_close, plain_place };
+static const zt_torch_kinds plain_kind = {
+  .read = plain_read, .find = plain_find, .close = plain_close, .place = plain_place
+};
 
 /* PF5: as a gap where the file is not compressed. */
 static int plain_note_behind(torch_plain *t){
@@ -240,21 +255,57 @@ static int plain_keep_whole(torch_plain *t){
   return plain_note_behind(t);
 }
 
-int zt_torch_open_plain(zt_builder *b, const zt_head_tail *input, zt_torch_file **out){
+static torch_plain *plain_new(zt_builder *b){
   torch_plain *t = sqlite3_malloc64(sizeof(*t));
-  int protocol;
-  *out = NULL;
-  if( !t ) return zt_fail_nomem(b->err);
+  if( !t ){
+    zt_fail_nomem(b->err);
+    return NULL;
+  }
   *t = (torch_plain){
     .file = { .kind = &plain_kind, .b = b, .plain = true }, .ahead = PLAIN_AHEAD
   };
-  if( zt_pickle_input_open(b, zt_pickle_input_around(input), &t->input)==SQLITE_OK
-   && zt_pickle_pieces_open(b->interrupt, &t->pieces, b->err)==SQLITE_OK
-   && plain_add_run(t)==SQLITE_OK && plain_walk(t)==SQLITE_OK ) plain_keep_whole(t);
-  if( b->err->rc ){
-    plain_close(&t->file);
-    return b->err->rc;
+  return t;
+}
+
+/* Walk all pickles of the stream. *several: there are, each with its own memo or not. NULL on
+** failure. */
+static torch_plain *plain_open(zt_builder *b, zt_inflate_around around, bool own_memos,
+                               bool *several){
+  torch_plain *t = plain_new(b);
+  bool another = true;
+  *several = false;
+  if( !t ) return NULL;
+  if( zt_pickle_input_open(b, around, &t->input)==SQLITE_OK
+   && zt_pickle_pieces_open(b->interrupt, &t->pieces, b->err)==SQLITE_OK ) plain_add_run(t);
+  while( !b->err->rc && another ){
+    if( plain_walk(t) || plain_find_next(t, &another) || !another ) break;
+    *several = true;
+    zt_pickle_pieces_next(t->pieces, own_memos, b->err);
   }
+  if( !b->err->rc
+   && zt_pickle_pieces_join(t->pieces, (zt_span){ t->bytes, t->n }, b->err)==SQLITE_OK ) return t;
+  plain_close(&t->file);
+  return NULL;
+}
+
+/* A pickle that refers to an entry that its own memo lacks may go on with that of the one before. */
+static torch_plain *plain_open_any(zt_builder *b, zt_inflate_around around){
+  bool several;
+  torch_plain *t = plain_open(b, around, true, &several);
+  if( t || !several || !b->err->rule || strcmp(b->err->rule, "PK6")!=0 ) return t;
+  zt_error_clear(b->err);
+  return plain_open(b, around, false, &several);
+}
+
+int zt_torch_open_plain(zt_builder *b, const zt_head_tail *input, zt_torch_file **out){
+  torch_plain *t = plain_open_any(b, zt_pickle_input_around(input));
+  int protocol;
+  *out = NULL;
+  if( t && plain_keep_whole(t) ){
+    plain_close(&t->file);
+    t = NULL;
+  }
+  if( !t ) return b->err->rc;
   protocol = zt_pickle_protocol(zt_pickle_pieces_tree(t->pieces));
   if( protocol>=2 ){
     sqlite3_snprintf(sizeof(t->version), t->version, "%d", protocol);

@@ -336,12 +336,11 @@ def test_members_of_gzip_across_windows(db, save):
 
 
 def test_what_is_behind_a_member_of_gzip(db):
-    """Another pickle is what it is in one stream, and other bytes are wrong wherever they are."""
+    """Other bytes in a member are what they are in one stream, and bytes that are no member are wrong wherever they are."""
     raw = pickle.dumps({"a": A, "b": B}, 4)
-    packed = packed_members(raw, raw)
+    packed = packed_members(raw, b"more")
     assert value(db, "SELECT zt_dense(?, 'b')", packed) == B.tobytes()
-    assert rows(db, "SELECT severity, rule, message FROM zt_check(?, 'full')", packed) == [
-        ("warning", "pickle-behind", f"{len(raw)} decoded bytes follow behind the pickle")]
+    assert rows(db, "SELECT severity, rule, message FROM zt_check(?, 'full')", packed) == [("warning", "pickle-behind", "4 decoded bytes follow behind the pickle")]
     for behind, said in ((b"more", "4 bytes follow behind the stream's end"), (bytes(100000) + b"more", "4 bytes follow behind the stream's end"),
                          (bytes(9) + b"\x1f\x8b\7", "an invalid header"), (b"\x1f\x8b\x08\x20" + bytes(30), "an invalid header"),
                          (b"\x1f", "the stored bytes end within the stream"), (packed_members(raw)[:-1], "the stored bytes end within the stream"),
@@ -528,10 +527,73 @@ def test_an_array_of_jax_that_is_not_understood_has_no_values(db, made_so, why):
     assert rows(db, "SELECT object, format FROM zt_objects(?)", written.pickle(("w", bare))) == [("w", "numpy.unknown")]
 
 
-def test_a_second_pickle_is_said_to_be_behind(db):
-    first = pickle.dumps({"a": A})
-    found = rows(db, "SELECT rule, severity, message FROM zt_check(?)", first + pickle.dumps(B))
-    assert [row[:2] for row in found] == [("gap", "warning")] and f"bytes {len(first)} to" in found[0][2]
+LATER = pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))    # Whose pickles have a mark
+
+
+@LATER
+def test_several_pickles_in_a_file_are_a_tuple(db, save, protocol):
+    """As when pickle.dump() is called again with the same file."""
+    parts = [{"a": A, "n": 1}, B, None, {"a": B, "list": [A]}, "text", {}]
+    raw = b"".join(pickle.dumps(part, protocol) for part in parts)
+    for source in (raw, save("m.pkl", raw), gzip.compress(raw), packed_members(*(pickle.dumps(part, protocol) for part in parts)), zlib.compress(raw)):
+        assert arrays(db, source) == {"0.a": ("f64", [2, 3]), "1": ("i16", [3, 4]), "3.a": ("i16", [3, 4]), "3.list.0": ("f64", [2, 3])}
+        for name, array in {"0.a": A, "1": B, "3.a": B, "3.list.0": A}.items():
+            assert value(db, "SELECT zt_dense(?, ?)", source, name) == array.tobytes()
+        assert attributes(db, source) == {"0.n": 1, "2": None, "4": "text", "5": {}}
+        assert value(db, "SELECT zt_fingerprint(?)", source) == value(db, "SELECT zt_fingerprint(?)", pickle.dumps(tuple(parts)))
+        assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+@LATER
+def test_several_pickles_of_one_pickler_share_its_memo(db, protocol):
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file, protocol)
+    names = [f"name {i}" for i in range(300)]
+    parts = [{"a": A, "names": names}, {"a": B, "names": names}, [A, names[:2]]]
+    for part in parts:
+        pickler.dump(part)
+    raw = file.getvalue()
+    assert value(db, "SELECT zt_fingerprint(?)", raw) == value(db, "SELECT zt_fingerprint(?)", pickle.dumps(tuple(parts)))
+    assert attributes(db, raw) == attributes(db, pickle.dumps(tuple(parts)))
+    assert value(db, "SELECT zt_dense(?, '1.a')", raw) == B.tobytes() and value(db, "SELECT zt_dense(?, '2.0')", raw) == A.tobytes()
+
+
+def test_many_pickles(db, save):
+    """They are read piece by piece: their bytes move while they are walked."""
+    noise = random.Random(9).randbytes(3000)
+    raw = b"".join(pickle.dumps({"i": i, "w": numpy.frombuffer(noise[:i % 3000], "u1")}) for i in range(4000))
+    for source in (raw, save("m.pkl", raw)):
+        assert rows(db, "SELECT objects FROM zt_files(?)", source) == rows(db, "SELECT count(*) FROM zt_attributes(?) WHERE object IS NULL", source) == [(4000,)]
+        for i in (0, 1, 1999, 2999, 3999):
+            assert value(db, "SELECT zt_dense(?, ?)", source, f"{i}.w") == noise[:i % 3000]
+            assert value(db, "SELECT value FROM zt_attributes(?) WHERE key = ?", source, f"{i}.i") == i
+    assert rows(db, "SELECT objects, error FROM zt_files(?)", pickle.dumps(5) * 100000) == [(0, None)]
+
+
+def test_pickles_with_arrays_of_joblib_behind_each_other(db):
+    parts = [written.pickle(("w", written.wrapper()), ("x", written.array())), pickle.dumps(A), written.pickle(("w", written.wrapper((2,), written.OBJECTS, alignment=None, behind=written.LISTED)))]
+    source = b"".join(parts)
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("0.w", "dense"), ("0.x", "dense"), ("1", "dense"), ("2.w", "numpy.object")]
+    assert value(db, "SELECT zt_dense(?, '0.w')", source) == written.ONES and value(db, "SELECT zt_dense(?, '1')", source) == A.tobytes()
+
+
+def test_pickles_that_end_early(db):
+    """Up to the mark of the second, the rest is a gap; then it is a pickle without its end."""
+    first, second = pickle.dumps({"a": A}), pickle.dumps({"b": B})
+    for n in range(len(second)):
+        source = first + second[:n]
+        if n < 3:
+            assert rows(db, "SELECT rule, severity FROM zt_check(?)", source) == ([("gap", "warning")] if n else []) and arrays(db, source) == {"a": ("f64", [2, 3])}
+        else:
+            said = message(db, "SELECT * FROM zt_objects(?)", source)
+            assert said.endswith((f"the pickle ends at byte {len(source)} without STOP", "its argument goes beyond the pickle's end"))
+
+
+def test_bytes_behind_a_pickle_are_a_gap(db):
+    for raw in (pickle.dumps({"a": A}), pickle.dumps({"a": A}) + pickle.dumps(B)):
+        for behind in (b"more", b"\x80", b"\x80\x04", b"\x80\x06N.", b"\x80\x01N.", b"N.", bytes(1000)):
+            assert rows(db, "SELECT rule, severity, message FROM zt_check(?)", raw + behind) == [
+                ("gap", "warning", f"bytes {len(raw)} to {len(raw + behind)} belong to no component")]
 
 
 def test_a_text_that_ends_with_a_dot_is_no_pickle(db):

@@ -119,18 +119,23 @@ def cases():
     yield "ok-code", pickle(("a", name("os", "mkdir") + text("PICKLE_WAS_EXECUTED") + b"\x85R"), V), "ok", None, None, None, "a call of os.mkdir"
     yield "ok-global", b"cos\nsystem\n(S'mkdir PICKLE_WAS_EXECUTED'\ntR.", "ok", None, None, None, "a call in protocol 0"
     yield "ok-empty", b"\x80\x04}.", "ok", None, None, None, "an empty dict"
-    yield "ok-trailing-zlib", zlib.compress(pickle(V) + pickle(V), 9), "ok", "PF5", "pickle-behind", f"{len(pickle(V))} decoded bytes follow behind the pickle", "another pickle in the stream"
+    yield "ok-several-zlib", zlib.compress(pickle(V) + pickle(V), 9), "ok", None, None, None, "another pickle in the stream"
+    yield "ok-trailing-zlib", zlib.compress(pickle(V) + pickle(V) + b"more", 9), "ok", "PF5", "pickle-behind", "4 decoded bytes follow behind the pickle", "bytes behind the last pickle of the stream"
     made = pickle(("w", name("torch._utils", "_rebuild_tensor_v2") + tuple_of(number(1)) + b"R"), ("x", name("torch._utils", "_rebuild_parameter") + tuple_of(number(1)) + b"R"), V)
     yield "torch", made, "lists_only", "PF6", "pickle-tensor", "'w' is a tensor of PyTorch, which is not read in a plain pickle", "tensors of PyTorch without a storage"
     described = pickle(("b", name("torch.distributed.checkpoint.metadata", "TensorStorageMetadata") + b")\x81}(" + text("size") + tuple_of(number(4)) + b"ub"), ("c", name("torch.distributed.checkpoint.metadata", "BytesStorageMetadata") + b")\x81"))
     yield "distributed", described, "lists_only", "PF6", "pickle-tensor", "'b' is a tensor of PyTorch, whose elements are in other files, as torch.distributed.checkpoint writes them", "metadata of a distributed checkpoint"
-    yield "ok-trailing", pickle(V) + pickle(V), "ok", "W4", "gap", None, "another pickle behind the pickle"
+    yield "ok-several", pickle(V) + pickle(("w", wrapper())) + pickle(V), "ok", None, None, None, "three pickles, one behind the other"
+    yield "ok-several-memo", b"\x80\x02" + text("a") + b"q\0.\x80\x02}(h\0" + array() + b"u.", "ok", None, None, None, "a pickle that goes on with the memo of the one before"
+    yield "several-memo-missing", b"\x80\x02" + text("a") + b"q\0.\x80\x02h\1.", "open_error", "PK6", "pickle-memo", "byte 10: BINGET: the memo has no entry 1", "a pickle that refers to what none has in its memo"
+    yield "several-cut", pickle(V) + pickle(V)[:-1], "open_error", "PK2", "pickle-cut", f"the pickle ends at byte {2 * len(pickle(V)) - 1} without STOP", "a second pickle without its end"
+    yield "ok-trailing", pickle(V) + b"more", "ok", "W4", "gap", None, "bytes behind the pickle"
     yield "objects", pickle(("w", wrapper((2,), OBJECTS, behind=LISTED)), ("x", wrapper())), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are objects of Python, pickles, which are never executed", "objects of joblib, and an array behind them", {"object": "w"}
     yield "ok-no-padding", pickle(("w", wrapper(alignment=b"N", behind=ONES)), ("x", wrapper(alignment=None, behind=ONES))), "ok", None, None, None, "no padding"
     yield "ok-gzip", gzip.compress(pickle(("w", wrapper()), V), 9, mtime=0), "ok", None, None, None, "gzip"
     members = b"".join(gzip.compress(pickle(V)[i:i + 1], 9, mtime=0) + gzip.compress(b"", 9, mtime=0) * 4 for i in range(len(pickle(V))))
     yield "ok-gzip-members", members + bytes(100), "ok", None, None, None, "a pickle in 840 members of gzip, most of them empty, and zeros behind"
-    yield "ok-gzip-trailing", gzip.compress(pickle(V), 9, mtime=0) * 2, "ok", "PF5", "pickle-behind", f"{len(pickle(V))} decoded bytes follow behind the pickle", "another pickle in another member"
+    yield "ok-gzip-several", gzip.compress(pickle(V), 9, mtime=0) * 2, "ok", None, None, None, "another pickle in another member"
     yield "ok-memo", b"\x80\x04}(" + text("a") + array() + b"r\xff\xff\xff\x7f" + text("b") + b"j\xff\xff\xff\x7fu.", "ok", None, None, None, "a large number in the memo"
     lists = b"\x80\x02]q\0" + b"".join(b"](h" + bytes([i]) + b"h" + bytes([i]) + b"eq" + bytes([i + 1]) for i in range(60)) + b"."
     yield "ok-memo-bomb", lists, "ok", None, None, None, "2^60 leaves by the memo"
