@@ -290,10 +290,6 @@ static void archive_close(zt_torch_file *f){
   sqlite3_free(a);
 }
 
-static const zt_torch_kinds archive_kind = {
-  .read = archive_read, .find = archive_find_storage, .close = archive_close
-};
-
 /* True for one of PyTorch's own records: a storage, or a pickle (constants.pkl, bytecode.pkl). */
 static bool archive_is_own(const torch_archive *a, zt_text name){
   const zt_text own = a->file.archive, data = ZT_TEXT("/data/"), pickle = ZT_TEXT(".pkl");
@@ -312,19 +308,31 @@ static bool archive_is_other(const torch_archive *a, zt_text name, char z[ARCHIV
   return zt_container_files(zt_path_name(z));
 }
 
-/* PT23 */
-static int archive_note_others(torch_archive *a){
-  const uint32_t n = zt_zip_members(a->zip);
-  char name[ARCHIVE_NAME_MAX];
-  for(uint32_t i=0; i<n; i++){
+static bool archive_next_other(const zt_torch_file *f, uint32_t *i, zt_text *name){
+  const torch_archive *a = (const torch_archive*)f;
+  char z[ARCHIVE_NAME_MAX];
+  while( *i<zt_zip_members(a->zip) ){
     zt_zip_member m;
-    zt_zip_member_at(a->zip, i, &m);
-    if( !archive_is_other(a, m.name, name) ) continue;
-    return zt_builder_note_file(a->file.b, "PT23", "member '%.*s' is not read beside the model's"
-                                " pickle", zt_shown(m.name), m.name.z);
+    zt_zip_member_at(a->zip, (*i)++, &m);
+    *name = m.name;
+    if( archive_is_other(a, m.name, z) ) return true;
   }
-  return SQLITE_OK;
+  return false;
 }
+
+/* PT23: of the first one. */
+static int archive_note_others(torch_archive *a){
+  zt_text name;
+  uint32_t i = 0;
+  if( !archive_next_other(&a->file, &i, &name) ) return SQLITE_OK;
+  return zt_builder_note_file(a->file.b, "PT23", "member '%.*s' is not read beside the model's"
+                              " pickle", zt_shown(name), name.z);
+}
+
+static const zt_torch_kinds archive_kind = {
+  .read = archive_read, .find = archive_find_storage, .close = archive_close,
+  .next_other = archive_next_other
+};
 
 /* PT2 */
 static int archive_open(torch_archive *a, const zt_head_tail *input){

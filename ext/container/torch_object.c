@@ -449,6 +449,15 @@ int zt_torch_add_tensor(zt_torch_objects *o, zt_text path, const zt_torch_tensor
   return tensor->n ? object_add_views(o, path, tensor) : object_add_bare(o, path, tensor);
 }
 
+int zt_torch_add_other(zt_torch_objects *o, zt_text path){
+  object_draft t = {
+    .part = { .flags = OBJECT_UNSHAPED, .format = ZT_TEXT("torch.unread"),
+              .reason = "it is another tensor file in this one, which is not read" }
+  };
+  uint32_t at;
+  return object_add(o, path, &t, &at);
+}
+
 /* --- Arrays --- */
 
 /* Keep bytes that the file does not have as they are, once for each node. */

@@ -22,6 +22,9 @@ typedef struct zt_torch_objects {
 int zt_torch_add_tensor(zt_torch_objects *o, zt_text path, const zt_torch_tensor *tensor);
 int zt_torch_add_array(zt_torch_objects *o, zt_text path, const zt_numpy_array *array);
 
+/* Add an object for another tensor file in the file, which is not read: it has no values. */
+int zt_torch_add_other(zt_torch_objects *o, zt_text path);
+
 /* End the current pickle: the next one has other nodes. */
 void zt_torch_objects_reset(zt_torch_objects *o);
 void zt_torch_objects_clear(zt_torch_objects *o);

@@ -38,6 +38,7 @@ typedef struct zt_torch_kinds {
   int (*find)(zt_torch_file *f, const zt_torch_view *v, zt_torch_storage *out);
   void (*close)(zt_torch_file *f);
   uint64_t (*place)(const zt_torch_file *f, size_t at);   /* NULL: not needed */
+  bool (*next_other)(const zt_torch_file *f, uint32_t *i, zt_text *name);   /* NULL: none is there */
 } zt_torch_kinds;
 
 /* The first member of each kind's struct. */
@@ -72,6 +73,12 @@ static inline int zt_torch_find(zt_torch_file *f, const zt_torch_view *v, zt_tor
 /* The file's offset of a byte of a pickle; of a compressed file, the decoded one. */
 static inline uint64_t zt_torch_place(const zt_torch_pickle *p, size_t at){
   return p->file ? p->file->kind->place(p->file, at) : p->offset+at;
+}
+
+/* The next other tensor file in the file, which is not read: *name is a path, or empty. *i is 0 at
+** first. False: there is none. */
+static inline bool zt_torch_next_other(const zt_torch_file *f, uint32_t *i, zt_text *name){
+  return f->kind->next_other && f->kind->next_other(f, i, name);
 }
 
 static inline void zt_torch_close(zt_torch_file *f){   /* NULL is allowed */

@@ -11,6 +11,7 @@
 #include "container/torch_object.h"
 #include "core/host.h"
 #include "core/renamed_duplicates.h"
+#include "core/utf8.h"
 
 const zt_rule zt_rules_values[] = {
   ZT_ERROR("PT4", "torch-depth", "values are nested at most 1000 deep (pickle)", ZT_SPEC_OURS),
@@ -192,6 +193,17 @@ static int values_keep_manifest(values_reader *r){
   return r->b->err->rc;
 }
 
+/* PT22, PT23: other tensor files in the file are objects, too. */
+static int values_add_others(values_reader *r){
+  zt_text name;
+  uint32_t i = 0;
+  while( zt_torch_next_other(r->file, &i, &name) ){
+    if( !zt_utf8_valid((const uint8_t*)name.z, name.n) ) name = ZT_TEXT("");
+    if( zt_torch_add_other(&r->objects, name) ) break;
+  }
+  return r->b->err->rc;
+}
+
 static int values_read_all(values_reader *r){
   zt_container *c = r->b->container;
   const zt_torch_file *f = r->file;
@@ -203,7 +215,8 @@ static int values_read_all(values_reader *r){
     c->version = (zt_text){ (const char*)c->kept.p+at, f->version.n };
   }
   if( values_read(r, ZT_TORCH_DATA, ZT_TEXT(""))
-   || values_read(r, ZT_TORCH_CONSTANTS, ZT_TEXT("constants")) ) return r->b->err->rc;
+   || values_read(r, ZT_TORCH_CONSTANTS, ZT_TEXT("constants"))
+   || values_add_others(r) ) return r->b->err->rc;
   return values_keep_manifest(r);
 }
 

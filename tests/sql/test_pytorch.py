@@ -14,6 +14,7 @@ import pytest
 
 import corpus
 import write_npz as binary
+import write_pytorch
 from support import everything, message, place, rows, value
 from write_pytorch import ONES, archive, built, call, evil, integer, name, of, ordered, pickled, put, storage, tensor, text
 from write_pytorch import sparse as sparse_parts
@@ -796,8 +797,22 @@ def test_without_a_version_all_else_is_as_with_one(db, options):
     ("m/constants.pkl", None), ("m/" + "x" * 5000 + ".gguf", None), ("n\0.gguf", None)])
 def test_another_tensor_file_beside_the_pickle_is_said(db, beside, said):
     members = [binary.Member("m/data.pkl", pickled({"w": tensor()})), binary.Member("m/data/0", ONES), binary.Member(beside, pickled(5))]
-    assert rows(db, "SELECT rule, message FROM zt_check(?)", binary.archive(*members)) == [
-        ("torch-beside", f"member '{beside}' is not read beside the model's pickle")] * bool(said)
+    source = binary.archive(*members)
+    assert rows(db, "SELECT object, rule, message FROM zt_check(?)", source) == [
+        (None, "torch-beside", f"member '{beside}' is not read beside the model's pickle"),
+        (beside, "no-values", "it has no values: it is another tensor file in this one, which is not read")] * bool(said)
+    assert rows(db, "SELECT object, format, shape FROM zt_objects(?)", source) == [("w", "dense", "[4]")] + [(beside, "torch.unread", None)] * bool(said)
+    assert (value(db, "SELECT zt_fingerprint(?)", source) is None) == bool(said)
+
+
+def test_another_file_of_torch_behind_the_last_storage_is_an_object(db):
+    """As when torch.save() is called again with one file, before 1.6; other bytes are none."""
+    first, second = write_pytorch.legacy({"w": write_pytorch.old()}), write_pytorch.legacy({"v": write_pytorch.old()})
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", first + second) == [("w", "dense"), ("", "torch.unread")]
+    assert value(db, "SELECT zt_fingerprint(?)", first + second) is None
+    for behind in (b"", b"\x80", b"\x80\x02", b"more", bytes(100)):
+        assert rows(db, "SELECT object FROM zt_objects(?)", first + behind) == [("w",)]
+        assert value(db, "SELECT zt_fingerprint(?)", first + behind) == value(db, "SELECT zt_fingerprint(?)", first)
 
 
 @pytest.mark.parametrize("n, found", [(100, True), (5000, False)])
