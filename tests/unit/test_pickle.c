@@ -107,18 +107,22 @@ static int open_bytes(blob b){
 typedef struct row { const char *bytes; size_t n; const char *expected; } row;
 #define ROW(bytes, expected) { bytes, sizeof(bytes)-1, expected }
 
+static void expect_tree(int i, const char *expected){
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  char *z;
+  render(zt_pickle_root(pickle), 0, out);
+  z = sqlite3_str_finish(out);
+  check(strcmp(z, expected)==0, "row %d: %s, not %s", i, z, expected);
+  sqlite3_free(z);
+}
+
 static void expect_trees(const row *rows, size_t n){
   for(size_t i=0; i<n; i++){
     blob b = exact(rows[i].bytes, rows[i].n);
-    sqlite3_str *out = sqlite3_str_new(NULL);
-    char *z;
     open_bytes(b);
     check(err.rc==SQLITE_OK, "row %d: %s", (int)i, err.message);
     assert_int_equal(used, b.n);
-    render(zt_pickle_root(pickle), 0, out);
-    z = sqlite3_str_finish(out);
-    check(strcmp(z, rows[i].expected)==0, "row %d: %s, not %s", (int)i, z, rows[i].expected);
-    sqlite3_free(z);
+    expect_tree((int)i, rows[i].expected);
     free(b.p);
   }
 }
@@ -397,6 +401,44 @@ TEST_WITH(test_a_pickle_in_a_pickle, setup, teardown){
   assert_true(value.kind==ZT_PICKLE_CALL && value.placed && value.behind);
   assert_int_equal(zt_pickle_kind_of(pickle, value.behind), ZT_PICKLE_LIST);
   zt_pickle_pieces_close(pieces);
+}
+
+/* Pickles one behind the other, whose bytes move each time. */
+TEST_WITH(test_several_pickles, setup, teardown){
+  static const row own[] = {
+    ROW("]N.", "None"), ROW("N.K\5.", "(None,5)"), ROW("\x8c\1aq\0.\x8c\1bq\0h\0\x86.\x8c\1c\x94h\0\x86.", "('a',('b','b'),('c','c'))"),
+    ROW("(N.).", "(None,())"),   /* What a pickle leaves on the stack is none of the next one's */
+  }, one[] = {
+    ROW("N.K\5.", "(None,5)"), ROW("\x8c\1aq\0.\x8c\1bh\0\x86.", "('a',('b','a'))"), ROW("\x8c\1a\x94.\x8c\1b\x94h\0h\1\x86.h\1.", "('a',('a','b'),'b')"),
+  };
+  for(size_t i=0; i<COUNT(own)+COUNT(one); i++){
+    const row *r = i<COUNT(own) ? &own[i] : &one[i-COUNT(own)];
+    const zt_span bytes = { (const uint8_t*)r->bytes, r->n };
+    zt_pickle_pieces *pieces;
+    blob b = { NULL, 0 };
+    assert_int_equal(zt_pickle_pieces_open(NULL, &pieces, &err), SQLITE_OK);
+    for(size_t at=0; at<r->n; ){
+      const size_t from = at;
+      blob next;
+      assert_int_equal(zt_pickle_piece(bytes, &at, NULL, &err), SQLITE_OK);
+      next = exact(r->bytes, at);
+      free(b.p);
+      b = next;
+      if( from>0 ) assert_int_equal(zt_pickle_pieces_next(pieces, i<COUNT(own), &err), SQLITE_OK);
+      assert_false(zt_pickle_pieces_ended(pieces));
+      check(zt_pickle_pieces_add(pieces, span_of(b), from, &err)==SQLITE_OK, "row %d: %s", (int)i, err.message);
+      assert_true(zt_pickle_pieces_ended(pieces));
+    }
+    free(b.p);
+    b = exact(r->bytes, r->n);
+    assert_int_equal(zt_pickle_pieces_join(pieces, span_of(b), &err), SQLITE_OK);
+    pickle = zt_pickle_pieces_take(pieces);
+    expect_tree((int)i, r->expected);
+    zt_pickle_close(pickle);
+    pickle = NULL;
+    zt_pickle_pieces_close(pieces);
+    free(b.p);
+  }
 }
 
 TEST_WITH(test_a_pickle_has_a_largest_size, setup, teardown){
