@@ -77,9 +77,9 @@ def seen(expected, how):
     """An expectation of a file, as a BLOB of it has it: what is called by the file's name then has none, arrays and shards."""
     if expected.get("container") not in ("npy", "tensorflow") or how == "path":
         return expected
-    if expected["container"] == "npy":
-        return {**expected, "objects": [{**object, "name": "data"} for object in expected["objects"]]}
     stem = len(Path(expected["file"]).stem)
+    if expected["container"] == "npy":
+        return {**expected, "objects": [{**object, "name": "data" + object["name"][stem:]} for object in expected["objects"]]}
     return {**expected, "objects": [{**object, "components": [{**c, "shard": "data" + c["shard"][stem:]} for c in object["components"]]}
                                     for object in expected["objects"]]}
 
