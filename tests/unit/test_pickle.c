@@ -415,7 +415,7 @@ TEST_WITH(test_several_pickles, setup, teardown){
     const row *r = i<COUNT(own) ? &own[i] : &one[i-COUNT(own)];
     const zt_span bytes = { (const uint8_t*)r->bytes, r->n };
     zt_pickle_pieces *pieces;
-    blob b = { NULL, 0 };
+    blob b = { .n = 0 };
     assert_int_equal(zt_pickle_pieces_open(NULL, &pieces, &err), SQLITE_OK);
     for(size_t at=0; at<r->n; ){
       const size_t from = at;
