@@ -162,6 +162,14 @@ static bool plan_is_required(const plan_planner *p, int bit){
   return plan_is_object(p, bit) && !p->of->object;
 }
 
+/* True if constraint i may be the first comparison of row values: SQLite passes (a, b) > (x, y) as
+** a >= x, and checks the rows again. It passes LIMIT all the same. A value that is known is none of
+** a row. */
+static bool plan_may_be_row(sqlite3_index_info *info, int i){
+  const int op = info->aConstraint[i].op;
+  return (op==SQLITE_INDEX_CONSTRAINT_GE || op==SQLITE_INDEX_CONSTRAINT_LE) && !plan_value(info, i);
+}
+
 /* Pass constraint i to xFilter as the term's value. */
 static void plan_use(plan_planner *p, const plan_term *term, int i){
   bool argument = (term->bit & ZT_PLAN_ARGUMENTS)!=0;
@@ -174,7 +182,7 @@ static void plan_use(plan_planner *p, const plan_term *term, int i){
   p->info->aConstraintUsage[i].argvIndex = ++p->nArgument;
   p->info->aConstraintUsage[i].omit = argument;
   if( term->list && plan_takes_list(p->info, i) ) p->plan |= term->list;
-  if( !argument && !(term->bit & ZT_PLAN_RANGE) ) p->exact = false;
+  if( !argument && (!(term->bit & ZT_PLAN_RANGE) || plan_may_be_row(p->info, i)) ) p->exact = false;
   if( optional && (!value || sqlite3_value_type(value)==SQLITE_NULL) ) p->null_argument = true;
 }
 
