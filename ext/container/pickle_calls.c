@@ -12,6 +12,11 @@
 
 #define CALLS_ROW(module, name, meaning) ZT_PICKLE_NAME(module, name, ZT_CALL_##meaning)
 
+/* scikit-learn had a joblib of its own, up to 0.22. */
+#define CALLS_JOBLIB(module, name, meaning) \
+  CALLS_ROW("joblib." module, name, meaning), \
+  CALLS_ROW("sklearn.externals.joblib." module, name, meaning)
+
 static const zt_pickle_name calls_meanings[] = {
   CALLS_ROW("_codecs", "encode", ENCODE),
   CALLS_ROW("builtins", "bytes", BYTES),
@@ -29,14 +34,24 @@ static const zt_pickle_name calls_meanings[] = {
   CALLS_ROW("numpy.core.numeric", "_frombuffer", NUMPY_BUFFER),
   CALLS_ROW("numpy._core.numeric", "_frombuffer", NUMPY_BUFFER),
   CALLS_ROW("numpy.ma.core", "_mareconstruct", NUMPY_MASKED),
-  CALLS_ROW("jax._src.array", "_reconstruct_array", JAX_ARRAY),
-  CALLS_ROW("jax._src.device_array", "reconstruct_device_array", JAX_ARRAY),
-  CALLS_ROW("joblib.numpy_pickle", "NumpyArrayWrapper", JOBLIB_ARRAY),
-  CALLS_ROW("sklearn.externals.joblib.numpy_pickle", "NumpyArrayWrapper", JOBLIB_ARRAY),
-  CALLS_ROW("joblib.numpy_pickle_compat", "NDArrayWrapper", JOBLIB_FILE),
-  CALLS_ROW("joblib.numpy_pickle_compat", "ZNDArrayWrapper", JOBLIB_FILE),
-  CALLS_ROW("joblib.numpy_pickle", "NDArrayWrapper", JOBLIB_FILE),
-  CALLS_ROW("joblib.numpy_pickle", "ZNDArrayWrapper", JOBLIB_FILE),
+  CALLS_ROW("jax._src.array", "_reconstruct_array", NUMPY_PARTS),
+  CALLS_ROW("jax._src.device_array", "reconstruct_device_array", NUMPY_PARTS),
+  CALLS_ROW("dill._dill", "_create_array", NUMPY_PARTS),
+  CALLS_ROW("dill.dill", "_create_array", NUMPY_PARTS),
+  CALLS_JOBLIB("numpy_pickle", "NumpyArrayWrapper", JOBLIB_ARRAY),
+  CALLS_JOBLIB("numpy_pickle", "NDArrayWrapper", JOBLIB_FILE),
+  CALLS_JOBLIB("numpy_pickle", "ZNDArrayWrapper", JOBLIB_FILE),
+  CALLS_JOBLIB("numpy_pickle_compat", "NDArrayWrapper", JOBLIB_FILE),
+  CALLS_JOBLIB("numpy_pickle_compat", "ZNDArrayWrapper", JOBLIB_FILE),
+  CALLS_ROW("numpy", "array", ARRAY_UNREAD),
+  CALLS_ROW("numpy", "asarray", ARRAY_UNREAD),
+  CALLS_ROW("numpy", "frombuffer", ARRAY_UNREAD),
+  CALLS_ROW("numpy", "fromstring", ARRAY_UNREAD),
+  CALLS_ROW("array", "array", ARRAY_UNREAD),
+  CALLS_ROW("array", "_array_reconstructor", ARRAY_UNREAD),
+  CALLS_ROW("pyarrow.lib", "_restore_array", ARRAY_UNREAD),
+  CALLS_ROW("polars.series.series", "Series", ARRAY_UNREAD),
+  CALLS_ROW("polars.dataframe.frame", "DataFrame", ARRAY_UNREAD),
   { .meaning = 0 }
 };
 

@@ -23,8 +23,9 @@ typedef enum zt_pickle_meaning {
   ZT_CALL_DATETIME, ZT_CALL_DATE, ZT_CALL_TIME,
   ZT_CALL_NUMPY_DTYPE, ZT_CALL_NUMPY_SCALAR,
   ZT_CALL_NUMPY_ARRAY, ZT_CALL_NUMPY_BUFFER, ZT_CALL_NUMPY_MASKED,   /* Arrays, */
-  ZT_CALL_JAX_ARRAY,                          /* as JAX has them, */
-  ZT_CALL_JOBLIB_ARRAY, ZT_CALL_JOBLIB_FILE   /* also whose elements are behind, or elsewhere */
+  ZT_CALL_NUMPY_PARTS,                        /* as JAX and dill have them, */
+  ZT_CALL_JOBLIB_ARRAY, ZT_CALL_JOBLIB_FILE,  /* also whose elements are behind, or elsewhere, */
+  ZT_CALL_ARRAY_UNREAD                        /* or that are not read */
 } zt_pickle_meaning;
 
 /* A node's meaning: ZT_CALL_OTHER if it is not a call of a global with a tuple. Sets *call. */

@@ -8,6 +8,8 @@
 **             data)             ; data are bytes, or a list of objects
 **           | M.numeric._frombuffer(data, dtype, shape, order, axes?)
 **             ; order "C", "F", or "K": C, then transposed by axes
+**           | function(...), the same state          ; of a class derived from ndarray
+**           | F(M.multiarray._reconstruct, arguments, state, ...)      ; F is JAX's or dill's
 **   masked := numpy.ma.core._mareconstruct(...), state: listed without values
 **   scalar := M.multiarray.scalar(dtype, data)
 **   joblib := NumpyArrayWrapper(), state { shape, dtype, order, numpy_array_alignment_bytes, ... }
@@ -33,6 +35,7 @@ static bool numpy_is_given(const zt_pickle *p, zt_pickle_node node){
 #define NUMPY_ENTRIES 64     /* Entries of a wrapper's state */
 #define NUMPY_FIELDS 512     /* Fields that are shown, */
 #define NUMPY_DEPTH 8        /* and their nesting; */
+#define NUMPY_STATE 5        /* Items of an array's state; derived classes may have more */
 #define NUMPY_SHOWN 65536    /* bytes that are shown, */
 #define NUMPY_STEPS 16384    /* and entries that are looked at for them */
 enum { NUMPY_ORDER = 1, NUMPY_SUBARRAY, NUMPY_NAMES, NUMPY_FIELD, NUMPY_SIZE, NUMPY_FLAGS = 7,
@@ -211,8 +214,8 @@ static bool numpy_read_buffer(const zt_pickle *p, const zt_pickle_value *call,
   return true;
 }
 
-/* (function, arguments, state, JAX's own): numpy's function, and the state of its array. */
-static bool numpy_read_jax(const zt_pickle *p, const zt_pickle_value *call, zt_numpy_array *out){
+/* (function, arguments, state, another's own): numpy's function, and the state of its array. */
+static bool numpy_read_parts(const zt_pickle *p, const zt_pickle_value *call, zt_numpy_array *out){
   zt_pickle_value function;
   zt_pickle_get(p, zt_pickle_child(p, call->args, 0), &function);
   if( function.kind!=ZT_PICKLE_GLOBAL || !zt_text_is(function.name, "_reconstruct") ){
@@ -452,10 +455,23 @@ void zt_numpy_put_attributes(const zt_pickle *p, const zt_numpy_array *a, zt_cbo
 
 /* --- Arrays --- */
 
+/* True if a call of another meaning makes an array: its state is numpy's, (version, shape, dtype,
+** fortran, data). Classes derived from ndarray may be made by functions of their own. */
+static bool numpy_is_made(const zt_pickle *p, zt_pickle_node node, zt_pickle_meaning meaning){
+  zt_pickle_value call, state, dtype;
+  int64_t version;
+  if( meaning!=ZT_CALL_OTHER || zt_pickle_kind_of(p, node)!=ZT_PICKLE_CALL ) return false;
+  zt_pickle_get(p, node, &call);
+  zt_pickle_get(p, call.state, &state);
+  return state.kind==ZT_PICKLE_TUPLE && state.n>=NUMPY_STATE
+      && zt_pickle_integer(p, zt_pickle_child(p, call.state, 0), &version) && version==1
+      && zt_pickle_call(p, zt_pickle_child(p, call.state, 2), &dtype)==ZT_CALL_NUMPY_DTYPE;
+}
+
 bool zt_numpy_is_array(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_value call;
   const zt_pickle_meaning meaning = zt_pickle_call(p, node, &call);
-  return meaning>=ZT_CALL_NUMPY_ARRAY;
+  return meaning>=ZT_CALL_NUMPY_ARRAY || numpy_is_made(p, node, meaning);
 }
 
 bool zt_numpy_read_array(const zt_pickle *p, zt_pickle_node node, zt_numpy_array *out){
@@ -471,11 +487,13 @@ bool zt_numpy_read_array(const zt_pickle *p, zt_pickle_node node, zt_numpy_array
       out->npy.no_values = "its elements may be masked";
       out->npy.dense = false;
       return true;
-    case ZT_CALL_JAX_ARRAY:    return numpy_read_jax(p, &call, out);
+    case ZT_CALL_NUMPY_PARTS:  return numpy_read_parts(p, &call, out);
     case ZT_CALL_JOBLIB_ARRAY: return numpy_read_joblib(p, node, &call, out);
     case ZT_CALL_JOBLIB_FILE:
       return numpy_fail(out, "its elements are in a file of its own, as joblib did before 0.10");
-    default: return false;
+    case ZT_CALL_ARRAY_UNREAD:
+      return numpy_fail(out, "it is an array of a kind that is not read");
+    default: return numpy_is_made(p, node, meaning) && numpy_read_state(p, call.state, out);
   }
 }
 

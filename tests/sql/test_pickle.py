@@ -1,4 +1,5 @@
 """Plain pickles and joblib's dumps: what Python and numpy themselves write, what is shown of it, and what is never done."""
+import array
 import bz2
 import collections
 import gzip
@@ -507,13 +508,38 @@ def of_jax(module="jax._src.array", function="_reconstruct_array", maker="_recon
             + b"}" + written.text("weak_type") + b"\x89stR")
 
 
-@pytest.mark.parametrize("name", [("jax._src.array", "_reconstruct_array"), ("jax._src.device_array", "reconstruct_device_array")])
-def test_an_array_of_jax_is_numpys(db, name):
+@pytest.mark.parametrize("name", [("jax._src.array", "_reconstruct_array"), ("jax._src.device_array", "reconstruct_device_array"),
+                                  ("dill._dill", "_create_array"), ("dill.dill", "_create_array")])
+def test_an_array_of_jax_or_dill_is_numpys(db, name):
     source = written.pickle(("w", of_jax(*name)), ("v", written.array()))
     assert arrays(db, source) == {"w": ("f32", [4]), "v": ("f32", [4])} and attributes(db, source) == {}
     assert value(db, "SELECT zt_dense(?, 'w')", source) == written.ONES
     assert value(db, "SELECT zt_fingerprint(?)", source) == value(db, "SELECT zt_fingerprint(?)", pickle.dumps(dict.fromkeys("wv", numpy.arange(1, 5, dtype="f4"))))
     assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+@pytest.mark.parametrize("name", [("numpy", "array"), ("numpy", "frombuffer"), ("array", "array"), ("array", "_array_reconstructor"), ("pyarrow.lib", "_restore_array"),
+                                  ("polars.series.series", "Series"), ("polars.dataframe.frame", "DataFrame")])
+def test_arrays_of_other_kinds_have_no_values(db, name):
+    for source in [written.pickle(("w", written.name(*name) + written.tuple_of(written.blob(bytes([i]) * 8)) + b"R"), ("v", written.array())) for i in range(2)]:
+        assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("w", "numpy.unknown"), ("v", "dense")]
+        assert rows(db, "SELECT object, severity, message FROM zt_check(?)", source) == [("w", "warning", "it is an array of a kind that is not read")]
+        assert value(db, "SELECT zt_fingerprint(?)", source) is None
+
+
+def test_an_array_of_pythons_own_has_no_values(db):
+    for protocol in range(2, 6):
+        assert rows(db, "SELECT object, format FROM zt_objects(?)", pickle.dumps({"w": array.array("d", [1, 2])}, protocol)) == [("w", "numpy.unknown")]
+
+
+@pytest.mark.parametrize("module", ["joblib", "sklearn.externals.joblib"])
+@pytest.mark.parametrize("name", ["NDArrayWrapper", "ZNDArrayWrapper"])
+def test_wrappers_of_joblib_before_0_10_have_no_values(db, module, name):
+    """scikit-learn had a joblib of its own."""
+    state = b"}(" + written.text("filename") + written.text("w_01.npy") + b"u"
+    source = written.pickle(("w", written.name(f"{module}.numpy_pickle", name) + b")\x81" + state + b"b"))
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("w", "numpy.unknown")]
+    assert value(db, "SELECT zt_fingerprint(?)", source) is None
 
 
 @pytest.mark.parametrize("made_so, why", [
@@ -525,6 +551,33 @@ def test_an_array_of_jax_that_is_not_understood_has_no_values(db, made_so, why):
     assert [(rule, why in text) for rule, text in rows(db, "SELECT rule, message FROM zt_check(?)", source)] == [("unknown-format", True)]
     bare = written.name("jax._src.array", "_reconstruct_array") + b")R"
     assert rows(db, "SELECT object, format FROM zt_objects(?)", written.pickle(("w", bare))) == [("w", "numpy.unknown")]
+
+
+class Own(numpy.ndarray):
+    """An array that a function of its own makes, with numpy's state or more than that."""
+    more = ()
+
+    def __reduce__(self):
+        return empty_own, (1,), (*super().__reduce__()[2], *self.more)
+
+    def __setstate__(self, state):
+        super().__setstate__(state[:5])
+
+
+class More(Own):
+    more = ({"unit": "m"},)
+
+
+def empty_own(_):
+    return numpy.ndarray.__new__(Own, (0,))
+
+
+@pytest.mark.parametrize("kind", [Own, More])
+@PROTOCOLS
+def test_arrays_of_derived_classes_that_have_functions_of_their_own(db, kind, protocol):
+    raw = pickle.dumps({"w": A.view(kind), "n": 1}, protocol)
+    assert pickle.loads(raw)["w"].tobytes() == A.tobytes()
+    assert arrays(db, raw) == {"w": ("f64", [2, 3])} and value(db, "SELECT zt_dense(?, 'w')", raw) == A.tobytes()
 
 
 LATER = pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))    # Whose pickles have a mark
