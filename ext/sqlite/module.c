@@ -36,30 +36,63 @@ size_t zt_module_argument_name(const char *z, const char **value){
   return n;
 }
 
-/* Return the place of a named argument: 0 for source, from 1 on for the others, -1 if unknown. */
-static int module_place(const zt_table *table, const char *name, size_t n){
-  if( n==6 && sqlite3_strnicmp(name, "source", 6)==0 ) return 0;
-  for(int i=0; i<zt_table_arguments(table); i++){
-    if( strlen(table->arguments[i])==n && sqlite3_strnicmp(name, table->arguments[i], (int)n)==0 ){
-      return i+1;
-    }
+/* Return the place of a named argument, or -1. */
+static int module_place(const zt_module_names *names, const char *name, size_t n){
+  for(int i=0; i<names->n; i++){
+    if( strlen(names->a[i])==n && sqlite3_strnicmp(name, names->a[i], (int)n)==0 ) return i;
   }
   return -1;
 }
 
-static int module_fail_name(const zt_table *table, const char *name, size_t n, zt_error *err){
-  sqlite3_str *names = sqlite3_str_new(NULL);
+static int module_fail_name(const zt_module_names *names, const char *name, size_t n,
+                            zt_error *err){
+  sqlite3_str *text = sqlite3_str_new(NULL);
   char *list;
-  sqlite3_str_appendall(names, "source");
-  for(int i=0; i<zt_table_arguments(table); i++){
-    sqlite3_str_appendf(names, ", %s", table->arguments[i]);
-  }
-  list = sqlite3_str_finish(names);
+  for(int i=0; i<names->n; i++) sqlite3_str_appendf(text, "%s%s", i ? ", " : "", names->a[i]);
+  list = sqlite3_str_finish(text);
   if( !list ) return zt_fail_nomem(err);
-  zt_fail(err, SQLITE_ERROR, "%s has no argument '%.*s'; it takes %s", table->name, (int)n, name,
+  zt_fail(err, SQLITE_ERROR, "%s has no argument '%.*s'; it takes %s", names->table, (int)n, name,
           list);
   sqlite3_free(list);
   return err->rc;
+}
+
+/* Take the i-th argument. *named: this argument or one before it has a name. */
+static int module_take(const zt_module_names *names, int i, const char *z, bool *named,
+                       char **values, zt_error *err){
+  const char *value;
+  size_t n = zt_module_argument_name(z, &value);
+  if( n==0 && *named ){
+    return zt_fail(err, SQLITE_ERROR,
+                   "%s: an argument without a name comes after one with a name: %s", names->table,
+                   z);
+  }
+  if( n>0 ){
+    *named = true;
+    i = module_place(names, z, n);
+    if( i<0 ) return module_fail_name(names, z, n, err);
+  }else{
+    value = z;
+  }
+  if( values[i] ){
+    return zt_fail(err, SQLITE_ERROR, "%s: the argument %s is given twice", names->table,
+                   names->a[i]);
+  }
+  values[i] = zt_module_dequote(value);
+  return values[i] ? SQLITE_OK : zt_fail_nomem(err);
+}
+
+int zt_module_take_all(const zt_module_names *names, int argc, const char *const *argv,
+                       char **values, zt_error *err){
+  bool named = false;
+  if( argc-MODULE_FIRST>names->n ){
+    return zt_fail(err, SQLITE_ERROR, "%s takes at most %d argument%s", names->table, names->n,
+                   names->n>1 ? "s" : "");
+  }
+  for(int i=MODULE_FIRST; i<argc; i++){
+    if( module_take(names, i-MODULE_FIRST, argv[i], &named, values, err) ) return err->rc;
+  }
+  return SQLITE_OK;
 }
 
 int zt_module_check(const zt_table *table, int i, const char *value, zt_error *err){
@@ -77,34 +110,6 @@ int zt_module_check(const zt_table *table, int i, const char *value, zt_error *e
   for(int k=0; choices[k]; k++) if( strcmp(value, choices[k])==0 ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "%s must be '%s' or '%s', not '%s'", table->arguments[i],
                  choices[0], choices[1], value);
-}
-
-/* Take the i-th argument. *named: this argument or one before it has a name. */
-static int module_take(zt_vtab *v, int i, const char *z, bool *named, zt_error *err){
-  const zt_table *table = v->module->table;
-  const char *value;
-  size_t n = zt_module_argument_name(z, &value);
-  char **place;
-  if( n==0 && *named ){
-    return zt_fail(err, SQLITE_ERROR,
-                   "%s: an argument without a name comes after one with a name: %s", table->name,
-                   z);
-  }
-  if( n>0 ){
-    *named = true;
-    i = module_place(table, z, n);
-    if( i<0 ) return module_fail_name(table, z, n, err);
-  }else{
-    value = z;
-  }
-  place = i==0 ? &v->source : &v->argument[i-1];
-  if( *place ){
-    return zt_fail(err, SQLITE_ERROR, "%s: the argument %s is given twice", table->name,
-                   i ? table->arguments[i-1] : "source");
-  }
-  *place = zt_module_dequote(value);
-  if( !*place ) return zt_fail_nomem(err);
-  return i>0 ? zt_module_check(table, i-1, *place, err) : SQLITE_OK;
 }
 
 /* --- Tables --- */
@@ -153,19 +158,20 @@ static int module_declare(sqlite3 *db, const zt_table *t){
   return rc;
 }
 
-/* Take all arguments of CREATE VIRTUAL TABLE. */
-static int module_take_all(zt_vtab *v, int argc, const char *const *argv, zt_error *err){
+/* Take and check all arguments of CREATE VIRTUAL TABLE. */
+static int module_take_arguments(zt_vtab *v, int argc, const char *const *argv, zt_error *err){
   const zt_table *table = v->module->table;
-  int most = 1+zt_table_arguments(table);
-  bool named = false;
-  if( argc-MODULE_FIRST>most ){
-    return zt_fail(err, SQLITE_ERROR, "%s takes at most %d argument%s", table->name, most,
-                   most>1 ? "s" : "");
+  zt_module_names names = { .table = table->name, .n = 1+zt_table_arguments(table) };
+  char *values[1+ZT_ARGUMENTS] = { NULL };
+  names.a[0] = "source";
+  for(int i=1; i<names.n; i++) names.a[i] = table->arguments[i-1];
+  zt_module_take_all(&names, argc, argv, values, err);
+  v->source = values[0];
+  memcpy(v->argument, values+1, sizeof(v->argument));
+  for(int i=1; i<names.n && !err->rc; i++){
+    if( values[i] ) zt_module_check(table, i-1, values[i], err);
   }
-  for(int i=MODULE_FIRST; i<argc; i++){
-    if( module_take(v, i-MODULE_FIRST, argv[i], &named, err) ) return err->rc;
-  }
-  return SQLITE_OK;
+  return err->rc;
 }
 
 int zt_module_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
@@ -176,7 +182,7 @@ int zt_module_connect(sqlite3 *db, void *client, int argc, const char *const *ar
   int rc;
   if( !v ) return SQLITE_NOMEM;
   *v = (zt_vtab){ .module = m, .name = sqlite3_mprintf("\"%w\".\"%w\"", argv[1], argv[2]) };
-  rc = v->name ? module_take_all(v, argc, argv, &err) : SQLITE_NOMEM;
+  rc = v->name ? module_take_arguments(v, argc, argv, &err) : SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = module_declare(db, m->table);
   *message = err.message;
   if( rc ){

@@ -52,6 +52,18 @@ sqlite3_int64 zt_module_rowid(sqlite3_value *const *value, int n);
 size_t zt_module_argument_name(const char *z, const char **value);
 char *zt_module_dequote(const char *z);
 
+/* The arguments that a table takes. */
+typedef struct zt_module_names {
+  const char *table;           /* Static, as the names are */
+  const char *a[1+ZT_ARGUMENTS];
+  int n;
+} zt_module_names;
+
+/* Take the arguments of CREATE VIRTUAL TABLE: values[i] is the owned text of argument i, or stays
+** NULL. values are to be freed in any case. */
+int zt_module_take_all(const zt_module_names *names, int argc, const char *const *argv,
+                       char **values, zt_error *err);
+
 /* Fail unless the table's argument i may have this value. */
 int zt_module_check(const zt_table *table, int i, const char *value, zt_error *err);
 

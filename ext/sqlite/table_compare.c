@@ -18,7 +18,8 @@
 ** argument is NULL. The tensors are read when a column is selected. The table does not use the
 ** frame, whose tables have one source.
 **
-** Bit k of idxNum is set if argument k is given. argv has these arguments in their order.
+** Bit k of idxNum is set if the query gives argument k. argv has these arguments in their order.
+** The others are those of CREATE VIRTUAL TABLE.
 */
 #include "sqlite/module.h"
 #include "sqlite/tables.h"
@@ -35,9 +36,14 @@ enum {
 #define COMPARE_TABLE_COST 1e9   /* Reading two tensors costs more than any manifest */
 #define COMPARE_TABLE_NEVER 1e99
 
+static const zt_module_names compare_table_names = {
+  "zt_compare", { "source", "object", "other_source", "other_object" }, COMPARE_TABLE_ARGUMENTS
+};
+
 typedef struct compare_table {
   sqlite3_vtab base;           /* First: SQLite's part */
   zt_connection *connection;   /* Borrowed: the module outlives its tables */
+  sqlite3_value *given[COMPARE_TABLE_ARGUMENTS];   /* By CREATE VIRTUAL TABLE; owned, NULL: not */
 } compare_table;
 
 typedef struct compare_table_cursor {
@@ -49,6 +55,34 @@ typedef struct compare_table_cursor {
   zt_comparison comparison;
 } compare_table_cursor;
 
+static int compare_table_disconnect(sqlite3_vtab *p){
+  compare_table *t = (compare_table*)p;
+  for(int k=0; k<COMPARE_TABLE_ARGUMENTS; k++) sqlite3_value_free(t->given[k]);
+  sqlite3_free(t);
+  return SQLITE_OK;
+}
+
+/* Only a statement makes a value of a text. */
+static int compare_table_value(sqlite3 *db, const char *text, sqlite3_value **out, zt_error *err){
+  sqlite3_stmt *stmt = NULL;
+  if( sqlite3_prepare_v2(db, "SELECT ?1", -1, &stmt, NULL)==SQLITE_OK
+   && sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC)==SQLITE_OK
+   && sqlite3_step(stmt)==SQLITE_ROW ) *out = sqlite3_value_dup(sqlite3_column_value(stmt, 0));
+  sqlite3_finalize(stmt);
+  return *out ? SQLITE_OK : zt_fail_nomem(err);
+}
+
+static int compare_table_take_all(compare_table *t, sqlite3 *db, int argc, const char *const *argv,
+                                  zt_error *err){
+  char *texts[COMPARE_TABLE_ARGUMENTS] = { NULL };
+  zt_module_take_all(&compare_table_names, argc, argv, texts, err);
+  for(int k=0; k<COMPARE_TABLE_ARGUMENTS; k++){
+    if( texts[k] && !err->rc ) compare_table_value(db, texts[k], &t->given[k], err);
+    sqlite3_free(texts[k]);
+  }
+  return err->rc;
+}
+
 static int compare_table_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
                                  sqlite3_vtab **out, char **message){
   int rc = zt_module_connect_plain(
@@ -56,11 +90,15 @@ static int compare_table_connect(sqlite3 *db, void *client, int argc, const char
         " mean_abs REAL, rmse REAL, l2 REAL, other_l2 REAL, dot REAL, cosine REAL, error TEXT,"
         " source BLOB HIDDEN, object TEXT HIDDEN, other_source BLOB HIDDEN,"
         " other_object TEXT HIDDEN)", SQLITE_VTAB_DIRECTONLY, sizeof(compare_table), out);
-  (void)argc;
-  (void)argv;
-  (void)message;
-  if( rc==SQLITE_OK ) ((compare_table*)*out)->connection = client;
-  return rc;
+  zt_error err = ZT_ERROR_NONE;
+  compare_table *t;
+  if( rc ) return rc;
+  t = (compare_table*)*out;
+  t->connection = client;
+  compare_table_take_all(t, db, argc, argv, &err);
+  *message = err.message;
+  if( err.rc ) compare_table_disconnect(&t->base);
+  return err.rc;
 }
 
 /* Return the first usable constraint on argument k, or -1. *given: there is one, usable or not. */
@@ -79,21 +117,26 @@ static int compare_table_term(const sqlite3_index_info *info, int k, bool *given
 ** missing argument is an error only in xFilter, because SQLite also asks for plans that it does not
 ** use. */
 static int compare_table_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
-  int n = 0;
-  (void)p;
+  const compare_table *t = (const compare_table*)p;
+  int n = 0, given_before = 0;
   info->idxNum = 0;
   for(int k=0; k<COMPARE_TABLE_ARGUMENTS; k++){
     bool given;
     int i = compare_table_term(info, k, &given);
     if( i<0 && given ) return SQLITE_CONSTRAINT;
-    if( i<0 ) continue;
+    if( i<0 ){
+      given_before += t->given[k]!=NULL;
+      continue;
+    }
     info->idxNum |= 1<<k;
     info->aConstraintUsage[i].argvIndex = ++n;
     info->aConstraintUsage[i].omit = 1;
   }
   info->estimatedRows = 1;
-  info->estimatedCost = n==COMPARE_TABLE_ARGUMENTS ? COMPARE_TABLE_COST : COMPARE_TABLE_NEVER;
-  if( n==COMPARE_TABLE_ARGUMENTS ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+  info->estimatedCost = COMPARE_TABLE_NEVER;
+  if( n+given_before<COMPARE_TABLE_ARGUMENTS ) return SQLITE_OK;
+  info->estimatedCost = COMPARE_TABLE_COST;
+  info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
   return SQLITE_OK;
 }
 
@@ -121,24 +164,28 @@ static int compare_table_close(sqlite3_vtab_cursor *p){
   return SQLITE_OK;
 }
 
+static int compare_table_fail_usage(sqlite3_vtab *p){
+  sqlite3_free(p->zErrMsg);
+  p->zErrMsg = sqlite3_mprintf(
+    "ztensor: zt_compare needs two sources and objects: SELECT * FROM zt_compare('a.zt',"
+    " 'layer.weight', 'b.zt', 'layer.weight')");
+  return p->zErrMsg ? SQLITE_ERROR : SQLITE_NOMEM;
+}
+
 static int compare_table_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc,
                                 sqlite3_value **argv){
   compare_table_cursor *c = (compare_table_cursor*)p;
-  (void)plan;
+  const compare_table *t = (const compare_table*)p->pVtab;
   (void)unused;
+  (void)argc;
   compare_table_clear(c);
-  if( argc<COMPARE_TABLE_ARGUMENTS ){
-    sqlite3_free(p->pVtab->zErrMsg);
-    p->pVtab->zErrMsg = sqlite3_mprintf(
-      "ztensor: zt_compare needs two sources and objects: SELECT * FROM zt_compare('a.zt',"
-      " 'layer.weight', 'b.zt', 'layer.weight')");
-    return p->pVtab->zErrMsg ? SQLITE_ERROR : SQLITE_NOMEM;
-  }
   c->eof = false;
-  for(int k=0; k<COMPARE_TABLE_ARGUMENTS; k++){
-    if( sqlite3_value_type(argv[k])==SQLITE_NULL ) c->eof = true;
-    c->argument[k] = sqlite3_value_dup(argv[k]);
+  for(int k=0, n=0; k<COMPARE_TABLE_ARGUMENTS; k++){
+    const bool in_query = plan>>k & 1;
+    if( !in_query && !t->given[k] ) return compare_table_fail_usage(p->pVtab);
+    c->argument[k] = sqlite3_value_dup(in_query ? argv[n++] : t->given[k]);
     if( !c->argument[k] ) return SQLITE_NOMEM;
+    if( sqlite3_value_type(c->argument[k])==SQLITE_NULL ) c->eof = true;
   }
   return SQLITE_OK;
 }
@@ -224,12 +271,14 @@ static int compare_table_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
   return SQLITE_OK;
 }
 
-/* No xCreate: CREATE VIRTUAL TABLE could not give the arguments. */
+/* xCreate is xConnect: the table is eponymous, and CREATE VIRTUAL TABLE can give it a name, too. */
 const zt_module zt_module_compare = { "zt_compare", {
   .iVersion = 0,
+  .xCreate = compare_table_connect,
   .xConnect = compare_table_connect,
   .xBestIndex = compare_table_best_index,
-  .xDisconnect = zt_module_disconnect_plain,
+  .xDisconnect = compare_table_disconnect,
+  .xDestroy = compare_table_disconnect,
   .xOpen = compare_table_open,
   .xClose = compare_table_close,
   .xFilter = compare_table_filter,

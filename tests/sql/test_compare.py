@@ -1,6 +1,7 @@
 """zt_compare: one row, how far two tensors are from each other; zt_histogram: how one is spread."""
 import math
 import random
+import sqlite3
 from fractions import Fraction
 
 import numpy
@@ -14,6 +15,7 @@ from test_stats import exact_root
 
 MEASURES = "elements, equal, nans, max_abs, mean_abs, rmse, l2, other_l2, dot, cosine"
 ACCURACY = 1e-12
+OUTER = sqlite3.sqlite_version_info
 PAIRS = [("f32", "f32"), ("f64", "f64"), ("f16", "bf16"), ("f32", "f64"), ("i64", "f32"), ("u8", "i8"), ("bool", "u64")]
 
 
@@ -328,3 +330,53 @@ def test_conditions_on_arguments(db, save):
     path = save("a.zt", writer.write({"w": writer.dense(b"\1\2")}))
     sql = "SELECT equal FROM zt_compare(?1, 'w', ?1, 'w') WHERE source {} ?1 AND object {} 'w'"
     assert [rows(db, sql.format(sign, sign), path) for sign in (">=", ">", "IS")] == [[(2,)], [], [(2,)]]
+
+
+# ------------------------------------------------------------------------------------------------------------ names
+
+@pytest.fixture
+def two(save):
+    """Two files: `w` of 1, 2 and 3; `w` and `v` of 1, 2 and 5."""
+    far = writer.dense(bytes([1, 2, 5]))
+    return save("a.zt", writer.write({"w": writer.dense(bytes([1, 2, 3]))})), save("b.zt", writer.write({"w": far, "v": far}))
+
+
+@pytest.mark.parametrize("arguments, asked", [
+    ("'{a}', 'w', '{b}', 'w'", ""), ("'{a}', \"w\", '{b}', v", ""), ("source='{a}', object=w, other_source='{b}', other_object=v", ""),
+    ("other_object=w, other_source='{b}', object=w, source='{a}'", ""), ("'{a}', w, other_source='{b}', other_object=w", ""), ("'{a}', w", "('{a}', 'w', '{b}', 'v')"),
+    ("'{a}', w", " WHERE other_source = '{b}' AND other_object = 'v'"), ("", "('{a}', 'w', '{b}', 'v')"), ("other_object=none", "('{a}', 'w', '{b}', 'v')")])
+def test_it_can_be_given_a_name(db, two, arguments, asked):
+    a, b = two
+    db.execute(f"CREATE VIRTUAL TABLE temp.d USING zt_compare({arguments.format(a=a, b=b)})")
+    for table in ("d", "temp.d"):
+        assert rows(db, f"SELECT elements, equal, max_abs, source, object, other_source FROM {table}{asked.format(a=a, b=b)}") == [(3, 2, 2.0, a, "w", b)]
+
+
+@pytest.mark.parametrize("arguments, said", [
+    ("'a', 'b', 'c', 'd', 'e'", "zt_compare takes at most 4 arguments"), ("path='a'", "zt_compare has no argument 'path'; it takes source, object, other_source, other_object"),
+    ("source='a', source='b'", "zt_compare: the argument source is given twice"), ("'a', source='b'", "zt_compare: the argument source is given twice"),
+    ("source='a', 'b'", "zt_compare: an argument without a name comes after one with a name: 'b'")])
+def test_arguments_of_a_name_are_checked(db, arguments, said):
+    assert message(db, f"CREATE VIRTUAL TABLE temp.d USING zt_compare({arguments})") == f"ztensor: {said}"
+
+
+def test_a_name_lacks_what_it_is_not_given(db, two):
+    db.execute(f"CREATE VIRTUAL TABLE temp.d USING zt_compare('{two[0]}', 'w')")
+    assert message(db, "SELECT * FROM d").startswith("ztensor: zt_compare needs two sources and objects")
+    assert message(db, f"SELECT * FROM d WHERE other_source = '{two[1]}'").startswith("ztensor: zt_compare needs two sources and objects")
+
+
+@pytest.mark.skipif(OUTER < (3, 39), reason="SQLite has RIGHT JOIN from 3.39 on")
+def test_a_name_stands_on_the_right_side_of_a_right_join(db, two):
+    """Where SQLite drops the arguments of a call."""
+    db.execute(f"CREATE VIRTUAL TABLE temp.d USING zt_compare('{two[0]}', 'w', '{two[1]}', 'w')")
+    for join in ("RIGHT JOIN", "FULL JOIN"):
+        assert (None, 2) in rows(db, f"SELECT x, equal FROM (SELECT 9 AS x) {join} d ON x = equal")
+
+
+def test_many_of_one_name(db, two):
+    """The arguments of a join, beside those of the name."""
+    a, b = two
+    db.execute(f"CREATE VIRTUAL TABLE temp.d USING zt_compare(other_source='{b}', other_object=v)")
+    assert rows(db, "SELECT o.path, o.object, d.equal FROM zt_objects(?) o JOIN d ON d.source = o.path AND d.object = o.object ORDER BY 1, 2", f'["{a}","{b}"]') == [
+        (a, "w", 2), (b, "v", 3), (b, "w", 3)]
