@@ -23,8 +23,8 @@
 **        descr; and perhaps a subarray's shape. Fields are nested at most NPY_DEPTH_MAX deep
 **
 ** Other bytes after the data are ignored, as in numpy. An array of unknown type is listed with all
-** bytes to the file's end. Other types without values have a known size. Objects are pickles, whose bytes are
-** never interpreted.
+** bytes to the file's end. Other types without values have a known size. Objects are pickles, whose
+** bytes are never interpreted.
 */
 #include "container/npy.h"
 

@@ -288,7 +288,8 @@ static torch_plain *plain_open(zt_builder *b, zt_inflate_around around, bool own
   return NULL;
 }
 
-/* A pickle that refers to an entry that its own memo lacks may go on with that of the one before. */
+/* A pickle that refers to an entry that its own memo lacks may go on with the memo of the one
+** before. */
 static torch_plain *plain_open_any(zt_builder *b, zt_inflate_around around){
   bool several;
   torch_plain *t = plain_open(b, around, true, &several);

@@ -38,7 +38,7 @@ typedef struct zt_torch_kinds {
   int (*find)(zt_torch_file *f, const zt_torch_view *v, zt_torch_storage *out);
   void (*close)(zt_torch_file *f);
   uint64_t (*place)(const zt_torch_file *f, size_t at);   /* NULL: not needed */
-  bool (*next_other)(const zt_torch_file *f, uint32_t *i, zt_text *name);   /* NULL: none is there */
+  bool (*next_other)(const zt_torch_file *f, uint32_t *i, zt_text *name);   /* NULL: none */
 } zt_torch_kinds;
 
 /* The first member of each kind's struct. */
