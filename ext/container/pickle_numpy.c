@@ -174,12 +174,17 @@ static bool numpy_read_layout(const zt_pickle *p, zt_pickle_node dtype, zt_pickl
   return !out->fault;
 }
 
-/* (version?, shape, dtype, fortran, data) */
+/* (version?, shape, dtype, fortran, data), which may be the first of a pair: derived classes, as
+** those of astropy, have a dict beside it. */
 static bool numpy_read_state(const zt_pickle *p, zt_pickle_node state, zt_numpy_array *out){
   zt_pickle_value value;
   uint32_t at;
   if( !state ) return numpy_fail(out, "it has no state");
   zt_pickle_get(p, state, &value);
+  if( value.kind==ZT_PICKLE_TUPLE && value.n==2 ){
+    state = zt_pickle_child(p, state, 0);
+    zt_pickle_get(p, state, &value);
+  }
   if( value.kind!=ZT_PICKLE_TUPLE || value.n<4 ) return numpy_fail(out, "its state is invalid");
   at = value.n>4;
   if( !numpy_read_layout(p, zt_pickle_child(p, state, at+1), zt_pickle_child(p, state, at), out) ){

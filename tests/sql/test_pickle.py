@@ -572,7 +572,18 @@ def empty_own(_):
     return numpy.ndarray.__new__(Own, (0,))
 
 
-@pytest.mark.parametrize("kind", [Own, More])
+class Beside(numpy.ndarray):
+    """An array whose state has something beside numpy's, as astropy's quantities do."""
+
+    def __reduce__(self):
+        made, arguments, state = super().__reduce__()
+        return made, arguments, (state, {"unit": "m"})
+
+    def __setstate__(self, state):
+        super().__setstate__(state[0])
+
+
+@pytest.mark.parametrize("kind", [Own, More, Beside])
 @PROTOCOLS
 def test_arrays_of_derived_classes_that_have_functions_of_their_own(db, kind, protocol):
     raw = pickle.dumps({"w": A.view(kind), "n": 1}, protocol)
