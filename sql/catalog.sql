@@ -559,7 +559,7 @@ FROM change AS c JOIN host AS h ON h.id = c.host;
 DROP VIEW IF EXISTS main.file_names;
 CREATE VIEW main.file_names AS
 SELECT column1 AS pattern
-FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.ckpt'), ('*.ptl'), ('*.ot'), ('*.pt.tar'), ('*.pth.tar'), ('*model*.bin'), ('*adapter*.bin'), ('*lora*.bin'), ('*embeds*.bin'), ('optimizer*.bin'), ('*.pkl'), ('*.pickle'), ('*.joblib'), ('*.pkl.gz'), ('*.pkl.z'), ('*.joblib.gz'), ('*.joblib.z'), ('*.pdparams'), ('*.pdopt'), ('*.onnx'), ('*.h5'), ('*.hdf5'), ('*.keras'), ('*.tflite'), ('*.msgpack'), ('*.index'), ('*.mat'), ('*.dduf'), ('*.llamafile'), ('*.pt2'));
+FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.eqx'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.ckpt'), ('*.ptl'), ('*.ot'), ('*.pt.tar'), ('*.pth.tar'), ('*model*.bin'), ('*adapter*.bin'), ('*lora*.bin'), ('*embeds*.bin'), ('optimizer*.bin'), ('*.pkl'), ('*.pickle'), ('*.joblib'), ('*.pkl.gz'), ('*.pkl.z'), ('*.joblib.gz'), ('*.joblib.z'), ('*.pdparams'), ('*.pdopt'), ('*.onnx'), ('*.h5'), ('*.hdf5'), ('*.keras'), ('*.tflite'), ('*.msgpack'), ('*.index'), ('*.mat'), ('*.dduf'), ('*.llamafile'), ('*.pt2'));
 
 -- Which name do people use for the type of a kind of tensor? For a quantized tensor of GGUF it is the block's: q5_0.
 DROP VIEW IF EXISTS main.kinds;

@@ -695,7 +695,7 @@ static int npy_open(zt_builder *b, const zt_head_tail *input){
 const zt_driver zt_driver_npy = {
   .name = "npy",
   .format = "npy",
-  .files = "*.npy",
+  .files = "*.npy *.eqx",
   .rules = { zt_rules_npy },
   .probe = npy_probe,
   .open = npy_open,

@@ -112,7 +112,8 @@ def test_a_directory_has_them(db, save, tmp_path):
     save("a.npy", array())
     save("b.npz", archive(Member("w.npy")))
     save("c.txt", array())
-    assert [container for container, in rows(db, "SELECT container FROM zt_files(?)", str(tmp_path))] == ["npy", "npz"]
+    save("d.eqx", several(ARRAYS[:2]))
+    assert [container for container, in rows(db, "SELECT container FROM zt_files(?)", str(tmp_path))] == ["npy", "npz", "npy"]
 
 
 # --------------------------------------------------------------------------------------------------------- members
