@@ -52,7 +52,8 @@ sqlite3_int64 zt_module_rowid(sqlite3_value *const *value, int n);
 size_t zt_module_argument_name(const char *z, const char **value);
 char *zt_module_dequote(const char *z);
 
-/* Fail unless the table's argument i may have this value. */
-int zt_module_check(const zt_table *table, int i, const char *value, zt_error *err);
+/* Fail unless the table's argument i may have this value. Equal integers become equal texts: `4.0`
+** becomes `4`. */
+int zt_module_check(const zt_table *table, int i, char *value, zt_error *err);
 
 #endif
