@@ -147,7 +147,7 @@ void zt_encoder_unknown_begin(const zt_encoder_run *run, const zt_schema *known,
   *out = (zt_encoder_unknown){ .known = known };
   if( !c || c->manifest.type!=ZT_VALUE_MAP ) return;
   out->c = zt_manifest_decoder(c, (size_t)c->manifest.at, 0, err);
-  if( !zt_cbor_open(&out->c, ZT_CBOR_MAP, &out->level) ) return;
+  zt_cbor_open(&out->c, ZT_CBOR_MAP, &out->level);
   all = *out;
   while( zt_cbor_more(&all.c, &all.level) ){
     out->n += !kept_next_is_known(&all.c, known, &key, &encoded);
@@ -175,12 +175,12 @@ void zt_encoder_put_unknown(zt_encoder_unknown *u, const char *before, zt_cbor_o
 
 /* True if a component among those that are next has a field that is not understood. */
 static bool kept_find_in_components(zt_cbor c, const zt_schema *known, zt_text *field){
-  zt_cbor_level components, level;
+  zt_cbor_level components = { 0 }, level = { 0 };
   zt_span encoded;
-  if( !zt_cbor_open(&c, ZT_CBOR_MAP, &components) ) return false;
+  zt_cbor_open(&c, ZT_CBOR_MAP, &components);
   while( zt_cbor_more(&c, &components) ){
     zt_cbor_skip(&c);
-    if( !zt_cbor_open(&c, ZT_CBOR_MAP, &level) ) return false;
+    zt_cbor_open(&c, ZT_CBOR_MAP, &level);
     while( zt_cbor_more(&c, &level) ){
       if( !kept_next_is_known(&c, known, field, &encoded) ) return true;
       zt_cbor_skip(&c);
@@ -191,9 +191,9 @@ static bool kept_find_in_components(zt_cbor c, const zt_schema *known, zt_text *
 
 bool zt_encoder_find_unknown(zt_cbor map, const zt_schemas *known, const char *components,
                              zt_text *field){
-  zt_cbor_level level;
+  zt_cbor_level level = { 0 };
   zt_span encoded;
-  if( !zt_cbor_open(&map, ZT_CBOR_MAP, &level) ) return false;
+  zt_cbor_open(&map, ZT_CBOR_MAP, &level);
   while( zt_cbor_more(&map, &level) ){
     zt_text key;
     if( !kept_next_is_known(&map, known->object, &key, &encoded) ){
