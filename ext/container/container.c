@@ -184,6 +184,11 @@ size_t zt_container_memory(const zt_container *c){
 }
 
 const char *zt_container_member_rule(const zt_container *c){ return c->member_rule; }
+
+zt_text zt_container_unlisted(const zt_container *c){
+  if( c->unlisted.n==0 ) return (zt_text){ NULL, 0 };
+  return (zt_text){ (const char*)c->kept.p+c->unlisted.at, c->unlisted.n };
+}
 uint32_t zt_container_notes(const zt_container *c){ return c->notes.n; }
 
 void zt_container_note(const zt_container *c, uint32_t i, zt_note *out){

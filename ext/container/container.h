@@ -269,6 +269,10 @@ bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, 
 ** or its components have these digests. */
 const char *zt_container_member_rule(const zt_container *c);
 
+/* What the file has beside its objects and attributes, in words for messages; n 0: nothing. It is
+** known of formats that can be written. Fields of a manifest are its encoder's matter. */
+zt_text zt_container_unlisted(const zt_container *c);
+
 /* The fault of something that is neither an object nor a component, and hides none, such as an
 ** attribute. */
 typedef struct zt_note {

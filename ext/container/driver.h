@@ -133,6 +133,7 @@ struct zt_container {
   zt_value attributes;       /* Of the file; none by default */
   zt_value manifest;         /* All metadata; none by default */
   const char *member_rule;   /* As zt_container_member_rule() */
+  zt_key unlisted;           /* zt_container_unlisted(), which is among the kept bytes */
   void *state;               /* The driver's own, owned */
   size_t state_size;         /* In bytes, for accounts */
 

@@ -38,7 +38,7 @@ typedef struct zt_stored {
 typedef struct zt_encoder_run {
   zt_draft *draft;
   const zt_encoder_options *options;
-  const zt_container *kept;   /* The file of the draft's kept objects; NULL: there are none */
+  const zt_container *kept;   /* The file that is updated, of the draft's kept objects; or NULL */
   const uint32_t *order;   /* The numbers of all objects in the file's order */
   zt_output *output;
   const zt_interrupt *interrupt;
@@ -73,6 +73,10 @@ typedef struct zt_encoder {
 
   /* For objects of a file that the encoder's driver reads. */
   zt_encoder_keeps keeps;
+
+  /* True if the metadata say of an object of such a file what no row shows, and a kept object alone
+  ** keeps. *field: its name there; z NULL: it has none. NULL: there is no such thing. */
+  bool (*says_more)(const zt_container *c, uint32_t object, zt_text *field);
 
   /* Fail unless the format can hold the object with its components, as far as it has them yet. Of a
   ** kept object, its name is in question alone. */

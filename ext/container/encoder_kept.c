@@ -84,9 +84,9 @@ static void kept_put_components(const zt_encoder_run *run, uint32_t object, zt_c
 
 /* --- Objects --- */
 
-/* True if `attributes` stands before a key in deterministic encoding. */
-static bool kept_is_behind_attributes(zt_text key, zt_span encoded){
-  if( key.z ) return zt_encoder_compare_keys(key, ZT_TEXT("attributes"))>0;
+/* True if a word stands before a key in deterministic encoding. */
+static bool kept_is_behind(zt_text key, zt_span encoded, const char *word){
+  if( key.z ) return zt_encoder_compare_keys(key, zt_text_of(word))>0;
   return encoded.p[0]>>5>ZT_CBOR_TEXT;
 }
 
@@ -103,7 +103,7 @@ void zt_encoder_put_kept(const zt_encoder_run *run, uint32_t object, zt_cbor map
       zt_cbor_skip(&map);
       continue;
     }
-    if( attributes && kept_is_behind_attributes(key, encoded) ){
+    if( attributes && kept_is_behind(key, encoded, "attributes") ){
       zt_encoder_put_attributes(run->draft, object, out);
       attributes = false;
     }
@@ -130,6 +130,80 @@ void zt_encoder_put_kept_field(const zt_encoder_run *run, zt_text wanted, zt_cbo
       zt_cbor_skip(&c);
     }
   }
+}
+
+/* True if the next key is one of the schema's fields. It is read. */
+static bool kept_next_is_known(zt_cbor *c, const zt_schema *known, zt_text *key, zt_span *encoded){
+  *key = kept_key(c, encoded);
+  return key->z && zt_schema_has(known, *key);
+}
+
+void zt_encoder_unknown_begin(const zt_encoder_run *run, const zt_schema *known, zt_error *err,
+                              zt_encoder_unknown *out){
+  const zt_container *c = run->kept;
+  zt_encoder_unknown all;
+  zt_text key;
+  zt_span encoded;
+  *out = (zt_encoder_unknown){ .known = known };
+  if( !c || c->manifest.type!=ZT_VALUE_MAP ) return;
+  out->c = zt_manifest_decoder(c, (size_t)c->manifest.at, 0, err);
+  zt_cbor_open(&out->c, ZT_CBOR_MAP, &out->level);
+  all = *out;
+  while( zt_cbor_more(&all.c, &all.level) ){
+    out->n += !kept_next_is_known(&all.c, known, &key, &encoded);
+    zt_cbor_skip(&all.c);
+  }
+}
+
+void zt_encoder_put_unknown(zt_encoder_unknown *u, const char *before, zt_cbor_out *out){
+  while( u->n>0 ){
+    zt_encoder_unknown at = *u;
+    zt_span encoded;
+    zt_text key;
+    if( !zt_cbor_more(&at.c, &at.level) ) return;
+    if( kept_next_is_known(&at.c, u->known, &key, &encoded) ){
+      zt_cbor_skip(&at.c);
+    }else{
+      if( before && kept_is_behind(key, encoded, before) ) return;
+      zt_cbor_put_items(out, encoded);
+      kept_copy(&at.c, out);
+      at.n--;
+    }
+    *u = at;
+  }
+}
+
+/* True if a component among those that are next has a field that is not understood. */
+static bool kept_find_in_components(zt_cbor c, const zt_schema *known, zt_text *field){
+  zt_cbor_level components = { 0 }, level = { 0 };
+  zt_span encoded;
+  zt_cbor_open(&c, ZT_CBOR_MAP, &components);
+  while( zt_cbor_more(&c, &components) ){
+    zt_cbor_skip(&c);
+    zt_cbor_open(&c, ZT_CBOR_MAP, &level);
+    while( zt_cbor_more(&c, &level) ){
+      if( !kept_next_is_known(&c, known, field, &encoded) ) return true;
+      zt_cbor_skip(&c);
+    }
+  }
+  return false;
+}
+
+bool zt_encoder_find_unknown(zt_cbor map, const zt_schemas *known, const char *components,
+                             zt_text *field){
+  zt_cbor_level level = { 0 };
+  zt_span encoded;
+  zt_cbor_open(&map, ZT_CBOR_MAP, &level);
+  while( zt_cbor_more(&map, &level) ){
+    zt_text key;
+    if( !kept_next_is_known(&map, known->object, &key, &encoded) ){
+      *field = key;
+      return true;
+    }
+    if( kept_is(key, components) && kept_find_in_components(map, known->part, field) ) return true;
+    zt_cbor_skip(&map);
+  }
+  return false;
 }
 
 bool zt_encoder_keeps_shards(const zt_encoder_run *run){

@@ -62,6 +62,8 @@ typedef struct npz_reader {
   uint64_t nUnseen;                        /* Members of other names that could not be looked at, */
   const char *unseen_rule;                 /* and of the first of them the rule that it breaks, */
   char *unseen;                            /* and what is wrong; owned */
+  uint64_t nOthers;                        /* All members that are no arrays, */
+  uint32_t other;                          /* and the number of the first of them */
   zt_cbor_out descr, header;               /* The current member's */
 } npz_reader;
 
@@ -256,6 +258,7 @@ static bool npz_is_array(npz_reader *r, npz_member *m, zt_error *failed){
 /* A member that is called otherwise may be an array, and is not looked at if it is broken. */
 static void npz_pass_over(npz_reader *r, const npz_member *m, const zt_error *failed){
   const zt_text name = m->zip.name;
+  if( r->nOthers++==0 ) r->other = m->zip.number;
   if( !failed->rule || r->b->err->rc || r->nUnseen++>0 ) return;
   r->unseen_rule = failed->rule;
   r->unseen = zt_utf8_without_nul(name)
@@ -276,6 +279,31 @@ static int npz_note_unseen(npz_reader *r){
   if( r->nUnseen==1 ) return zt_builder_note(r->b, ZT_NOTE_OF_FILE, r->unseen_rule, r->unseen);
   return zt_builder_note_file(r->b, r->unseen_rule, "%s (the first of %llu members that could not"
                               " be looked at)", r->unseen, r->nUnseen);
+}
+
+/* Keep what the archive has beside arrays in words. */
+static int npz_keep_unlisted(npz_reader *r){
+  zt_container *c = r->b->container;
+  const bool comment = zt_zip_has_comment(r->zip);
+  sqlite3_str *out;
+  char *text;
+  zt_zip_member m;
+  if( r->nOthers==0 && !comment ) return SQLITE_OK;
+  out = sqlite3_str_new(NULL);
+  if( r->nOthers>1 ) sqlite3_str_appendf(out, "%llu members without a row, the first ", r->nOthers);
+  else if( r->nOthers ) sqlite3_str_appendall(out, "member ");
+  if( r->nOthers ){
+    zt_zip_member_at(r->zip, r->other, &m);
+    if( !zt_utf8_without_nul(m.name) ) sqlite3_str_appendf(out, "of number %u", r->other);
+    else sqlite3_str_appendf(out, "'%.*s'", zt_shown(m.name), m.name.z);
+  }
+  if( comment ) sqlite3_str_appendall(out, r->nOthers ? " and a comment" : "a comment");
+  c->unlisted.n = (uint32_t)sqlite3_str_length(out);
+  text = sqlite3_str_finish(out);
+  if( !text ) return zt_fail_nomem(r->b->err);
+  zt_builder_keep(r->b, text, c->unlisted.n, &c->unlisted.at);
+  sqlite3_free(text);
+  return r->b->err->rc;
 }
 
 static int npz_add_member(npz_reader *r, uint32_t i){
@@ -373,7 +401,9 @@ static int npz_open(zt_builder *b, const zt_head_tail *input){
   zt_cbor_put_items(&r.manifest, (zt_span){ (const uint8_t*)"\xbf", 1 });
   npz_add_members(&r);
   zt_cbor_put_items(&r.manifest, (zt_span){ (const uint8_t*)"\xff", 1 });
-  if( !b->err->rc && npz_fill(&r)==SQLITE_OK ) npz_note_unseen(&r);
+  if( !b->err->rc && npz_fill(&r)==SQLITE_OK && npz_note_unseen(&r)==SQLITE_OK ){
+    npz_keep_unlisted(&r);
+  }
   sqlite3_free(r.unseen);
   zt_inflate_free(r.inflate);
   zt_cbor_out_clear(&r.manifest);

@@ -601,6 +601,26 @@ zt_text zt_safetensors_word(const zt_container *c, uint32_t i){
   return t.dtype.raw;
 }
 
+void zt_safetensors_others_begin(const zt_container *c, uint32_t i, zt_safetensors_others *out){
+  out->unused = ZT_ERROR_NONE;
+  zt_json_values_decode(c, c->objects.a[i], &out->unused, &out->r);
+  zt_json_read_open(&out->r, ZT_JSON_OBJECT, &out->level);
+}
+
+bool zt_safetensors_others_next(zt_safetensors_others *o, zt_text *name, zt_text *member){
+  while( zt_json_read_more(&o->r, &o->level) ){
+    const uint8_t *at = o->r.p;
+    zt_json_string key;
+    zt_json_read_key(&o->r, &key);
+    zt_json_read_skip(&o->r);
+    if( safetensors_field(key) ) continue;
+    *name = key.raw;
+    *member = (zt_text){ (const char*)at, (size_t)(o->r.p-at) };
+    return true;
+  }
+  return false;
+}
+
 /* An unknown type is shown as stored. */
 static void safetensors_set_type(const zt_container *c, uint32_t i, zt_component *out){
   safetensors_tensor t = { 0 };

@@ -5,6 +5,7 @@
 **   file   := header_length u64le, header, data
 **   header := JSON, padded with spaces to a multiple of 8:
 **             {"__metadata__":{key:text},name:{"dtype":..,"shape":[..],"data_offsets":[..]}}
+**             and the other members that a tensor of a file that is updated has
 **   data   := tensors by type, widest first, and by name; no byte between two. Those of a file that
 **             is updated may be of types that are not known; they come last
 */
@@ -150,6 +151,24 @@ static void safetensors_put_type(const zt_encoder_run *run, uint32_t number, uin
   }
 }
 
+static bool safetensors_says_more(const zt_container *c, uint32_t object, zt_text *field){
+  zt_safetensors_others others;
+  zt_text member;
+  zt_safetensors_others_begin(c, object, &others);
+  return zt_safetensors_others_next(&others, field, &member);
+}
+
+/* The members of a kept object that are none of the format's. */
+static void safetensors_put_others(const zt_container *c, uint32_t kept, sqlite3_str *out){
+  zt_safetensors_others others;
+  zt_text name, member;
+  zt_safetensors_others_begin(c, kept, &others);
+  while( zt_safetensors_others_next(&others, &name, &member) ){
+    sqlite3_str_appendchar(out, 1, ',');
+    sqlite3_str_append(out, member.z, (int)member.n);
+  }
+}
+
 static void safetensors_put_tensor(zt_encoder_run *run, uint32_t number, uint64_t *offset,
                                    sqlite3_str *out){
   zt_draft_object object;
@@ -163,8 +182,10 @@ static void safetensors_put_tensor(zt_encoder_run *run, uint32_t number, uint64_
   for(uint32_t i=0; i<object.rank; i++){
     sqlite3_str_appendf(out, "%s%llu", i ? "," : "", object.shape[i]);
   }
-  sqlite3_str_appendf(out, "],\"data_offsets\":[%llu,%llu]}", *offset,
+  sqlite3_str_appendf(out, "],\"data_offsets\":[%llu,%llu]", *offset,
                       *offset+data.decoded_length);
+  if( object.kept ) safetensors_put_others(run->kept, object.kept-1, out);
+  sqlite3_str_appendchar(out, 1, '}');
   *offset += data.decoded_length;
 }
 
@@ -226,7 +247,7 @@ const zt_encoder zt_encoder_safetensors = {
   .name = "safetensors", .driver = &zt_driver_safetensors, .suffix = ".safetensors",
   .defaults = { .codec = ZT_CODEC_RAW }, .codecs = 1u<<ZT_CODEC_RAW,
   .rules = ZT_RULE_CANONICAL_VALUES,
-  .keeps = zt_encoder_keeps_all,
+  .keeps = zt_encoder_keeps_all, .says_more = safetensors_says_more,
   .check_object = safetensors_check_object, .check_attribute = safetensors_check_attribute,
   .compare = safetensors_compare, .write = safetensors_write
 };

@@ -168,6 +168,13 @@ ZT_INLINE bool zt_schema_part(zt_cbor *c, const zt_schema *schema, unsigned want
 /* True if the schema has a field of that name. */
 bool zt_schema_has(const zt_schema *schema, zt_text name);
 
+/* The schemas of a generation that is written, for its encoder. */
+typedef struct zt_schemas {
+  const zt_schema *root, *object, *part;
+} zt_schemas;
+extern const zt_schemas zt_schemas_1;   /* 1.1 and 1.2 */
+extern const zt_schemas zt_schemas_2;
+
 /*
 ** Rules that the generations 0.1 to 1.2 share; zTensor 2 also has H1 and H2.
 **   N1  the name of an object or component is text without U+0000

@@ -94,6 +94,7 @@ struct zt_zip {
   uint64_t front;                  /* Bytes of a program that offsets do not count */
   uint64_t offset;                 /* The directory's, in the file */
   uint32_t disk;                   /* This file's number in a spanned archive */
+  bool comment;                    /* The archive or a member has one */
   zt_u32_array entries;            /* Position of each in the directory */
   zip_range *ranges;               /* Sound members' by offset; owned. NULL: all members are sound
                                    ** and in the directory's order */
@@ -113,6 +114,7 @@ typedef struct zip_end {
   uint64_t here, entries;          /* Entries in this file, and in all */
   uint64_t size, offset;           /* The directory's; the offset without front, */
   uint64_t front;                  /* the bytes before the archive that offsets do not count */
+  bool comment;                    /* There is one */
 } zip_end;
 
 zt_text zt_zip_encoding(unsigned method, char *room, zt_codec_id *codec){
@@ -298,6 +300,7 @@ static bool zip_search(zt_source *source, const uint8_t *p, size_t n, bool loose
     *out = zip_read_end(p+at, size-n+at);
     failed.path = why->path;
     if( zip_check_end(source, out, &failed)==SQLITE_OK ){
+      out->comment = zt_le16(p+at+20)>0;
       zt_error_clear(why);
       return true;
     }
@@ -358,6 +361,7 @@ static int zip_scan(zt_zip *z, uint64_t entries, zt_error *err){
                       (unsigned long long)entries, (unsigned long long)i);
     }
     if( zt_u32_array_push(&z->entries, at, err) ) return err->rc;
+    z->comment |= zt_le16(p+32)>0;
     at += ZIP_ENTRY + (size_t)zt_le16(p+28)+zt_le16(p+30)+zt_le16(p+32);
   }
   if( at<z->n ){
@@ -518,6 +522,7 @@ static int zip_read_directory(zt_zip *z, zt_source *source, const zip_end *e, zt
   z->front = e->front;
   z->offset = e->front+e->offset;
   z->disk = e->disk;
+  z->comment = e->comment;
   z->directory = sqlite3_malloc64(e->size+1);
   if( !z->directory ) return zt_fail_nomem(err);
   for(size_t done=0; done<z->n; ){
@@ -560,6 +565,10 @@ void zt_zip_close(zt_zip *z){
 
 uint32_t zt_zip_members(const zt_zip *z){
   return z->entries.n;
+}
+
+bool zt_zip_has_comment(const zt_zip *z){
+  return z->comment;
 }
 
 void zt_zip_directory(const zt_zip *z, uint64_t *offset, uint64_t *length){

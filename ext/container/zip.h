@@ -52,6 +52,9 @@ void zt_zip_member_at(const zt_zip *z, uint32_t i, zt_zip_member *out);
 ** names; later ones take constant time. */
 int64_t zt_zip_find(zt_zip *z, zt_text name, zt_error *err);
 
+/* True if the archive has a comment, or a member has one. */
+bool zt_zip_has_comment(const zt_zip *z);
+
 /* The directory's place. */
 void zt_zip_directory(const zt_zip *z, uint64_t *offset, uint64_t *length);
 

@@ -86,6 +86,10 @@ static const zt1_generation zt1_generation_1_1 = {
     ZT_FIELD(ZT_PART_DIGEST, "digest", ZT_NULLABLE))
 };
 
+const zt_schemas zt_schemas_1 = {
+  &zt1_generation_1_1.root, &zt1_generation_1_1.object, &zt1_generation_1_1.component
+};
+
 extern const zt_driver zt_driver_zt1_0, zt_driver_zt1_1;
 
 static const zt1_generation *zt1_generation_of(const zt_container *c){

@@ -100,11 +100,20 @@ static void zt1_put_component(zt_cbor_out *o, const zt_draft_component *c){
 }
 
 /* The driver's number of an object is the position of its map. */
+static zt_cbor zt1_object_map(const zt_container *c, uint32_t object, zt_error *err){
+  return zt_manifest_decoder(c, c->objects.a[object], 2, err);
+}
+
+static bool zt1_says_more(const zt_container *c, uint32_t object, zt_text *field){
+  zt_error unused = ZT_ERROR_NONE;
+  return zt_encoder_find_unknown(zt1_object_map(c, object, &unused), &zt_schemas_1, "components",
+                                 field);
+}
+
 static void zt1_put_kept(zt1_run *r, uint32_t number, uint32_t kept){
   static const zt_encoder_entry entry = { "components", "offset", false };
-  const zt_container *c = r->run->kept;
-  zt_encoder_put_kept(r->run, number, zt_manifest_decoder(c, c->objects.a[kept], 2, r->err),
-                      &entry, &r->manifest);
+  zt_encoder_put_kept(r->run, number, zt1_object_map(r->run->kept, kept, r->err), &entry,
+                      &r->manifest);
 }
 
 static void zt1_put_object(zt1_run *r, uint32_t number){
@@ -133,13 +142,20 @@ static int zt1_put_manifest(zt1_run *r){
   const zt_draft *draft = r->run->draft;
   const uint32_t n = zt_draft_objects(draft);
   uint32_t *order = zt_draft_sort(draft, zt_encoder_compare_objects, r->run->interrupt, r->err);
-  zt_cbor_put_head(o, ZT_CBOR_MAP, 2u + zt_draft_has_attributes(draft, ZT_DRAFT_FILE));
+  zt_encoder_unknown unknown;
+  zt_encoder_unknown_begin(r->run, zt_schemas_1.root, r->err, &unknown);
+  zt_cbor_put_head(o, ZT_CBOR_MAP,
+                   2u + zt_draft_has_attributes(draft, ZT_DRAFT_FILE) + unknown.n);
+  zt_encoder_put_unknown(&unknown, "objects", o);
   zt_cbor_put_text(o, ZT_TEXT("objects"));
   zt_cbor_put_head(o, ZT_CBOR_MAP, n);
   for(uint32_t i=0; i<n && !r->err->rc; i++) zt1_put_object(r, order[i]);
+  zt_encoder_put_unknown(&unknown, "version", o);
   zt_cbor_put_text(o, ZT_TEXT("version"));
   zt_cbor_put_text(o, ZT_TEXT("1.2.0"));
+  zt_encoder_put_unknown(&unknown, "attributes", o);
   zt_encoder_put_attributes(draft, ZT_DRAFT_FILE, o);
+  zt_encoder_put_unknown(&unknown, NULL, o);
   sqlite3_free(order);
   return zt_encoder_check_manifest(o, r->err);
 }
@@ -185,7 +201,7 @@ const zt_encoder zt_encoder_zt1 = {
   .least_align = 64, .codecs = 1u<<ZT_CODEC_RAW | 1u<<ZT_CODEC_ZSTD,
   .digests = ZT_DIGEST_CRC32C | ZT_DIGEST_SHA256, .object_attributes = true,
   .rules = ZT_RULE_CANONICAL_VALUES | ZT_RULE_U64_INDICES | ZT_RULE_DECODED_LENGTH,
-  .keeps = zt_encoder_keeps_all, .check_object = zt1_check_held,
+  .keeps = zt_encoder_keeps_all, .says_more = zt1_says_more, .check_object = zt1_check_held,
   .check_attribute = zt1_check_attribute,
   .compare = zt_draft_compare_names, .write = zt1_write
 };

@@ -99,6 +99,8 @@ static const zt_schema zt2_shard_schema = ZT_SCHEMA("the shard's map", 1<<0 | 1<
   ZT_FIELD(ZT2_SIZE, "size", 0),
   ZT_FIELD(ZT2_SHARD_DIGEST, "digest", 0));
 
+const zt_schemas zt_schemas_2 = { &zt2_root_schema, &zt2_object_schema, &zt2_part_schema };
+
 /* --- Finding the manifest --- */
 
 static zt_probe zt2_probe(const zt_head_tail *input, zt_error *err){

@@ -237,12 +237,22 @@ static void zt2_put_part(zt_cbor_out *o, const zt_draft_component *c){
 }
 
 /* The driver's number of an object is the position of its name, which its map follows. */
+static zt_cbor zt2_object_map(const zt_container *c, uint32_t object, zt_error *err){
+  zt_cbor map = zt_manifest_decoder(c, c->objects.a[object], 2, err);
+  zt_cbor_skip(&map);
+  return map;
+}
+
+static bool zt2_says_more(const zt_container *c, uint32_t object, zt_text *field){
+  zt_error unused = ZT_ERROR_NONE;
+  return zt_encoder_find_unknown(zt2_object_map(c, object, &unused), &zt_schemas_2, "parts",
+                                 field);
+}
+
 static void zt2_put_kept(zt2_run *r, uint32_t number, uint32_t kept){
   static const zt_encoder_entry entry = { "parts", "blob", true };
-  const zt_container *c = r->run->kept;
-  zt_cbor map = zt_manifest_decoder(c, c->objects.a[kept], 2, r->err);
-  zt_cbor_skip(&map);
-  zt_encoder_put_kept(r->run, number, map, &entry, &r->manifest);
+  zt_encoder_put_kept(r->run, number, zt2_object_map(r->run->kept, kept, r->err), &entry,
+                      &r->manifest);
 }
 
 static void zt2_put_object(zt2_run *r, uint32_t number){
@@ -273,13 +283,19 @@ static int zt2_put_manifest(zt2_run *r){
   const bool shards = zt_encoder_keeps_shards(r->run);
   uint32_t *order = zt_draft_sort(r->run->draft, zt_encoder_compare_objects, r->run->interrupt,
                                   r->err);
+  zt_encoder_unknown unknown;
+  zt_encoder_unknown_begin(r->run, zt_schemas_2.root, r->err, &unknown);
   zt_cbor_put_head(o, ZT_CBOR_MAP, 1u + zt_draft_has_attributes(r->run->draft, ZT_DRAFT_FILE)
-                                     + shards);
+                                     + shards + unknown.n);
+  zt_encoder_put_unknown(&unknown, "shards", o);
   if( shards ) zt_encoder_put_kept_field(r->run, ZT_TEXT("shards"), o);
+  zt_encoder_put_unknown(&unknown, "objects", o);
   zt_cbor_put_text(o, ZT_TEXT("objects"));
   zt_cbor_put_head(o, ZT_CBOR_MAP, n);
   for(uint32_t i=0; i<n && !r->err->rc; i++) zt2_put_object(r, order[i]);
+  zt_encoder_put_unknown(&unknown, "attributes", o);
   zt_encoder_put_attributes(r->run->draft, ZT_DRAFT_FILE, o);
+  zt_encoder_put_unknown(&unknown, NULL, o);
   sqlite3_free(order);
   return zt_encoder_check_manifest(o, r->err);
 }
@@ -323,7 +339,7 @@ const zt_encoder zt_encoder_zt2 = {
   .digests = ZT_DIGEST_XXH3 | ZT_DIGEST_SHA256, .object_attributes = true,
   .rules = ZT_RULE_CELLS_UNIQUE | ZT_RULE_ORDER | ZT_RULE_CANONICAL_VALUES
          | ZT_RULE_DIGEST_OF_DECODED,
-  .keeps = zt_encoder_keeps_all,
+  .keeps = zt_encoder_keeps_all, .says_more = zt2_says_more,
   .check_object = zt2_check_object, .check_attribute = zt2_check_attribute,
   .complete = zt2_complete, .compare = zt_draft_compare_names, .write = zt2_write
 };

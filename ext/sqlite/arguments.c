@@ -19,15 +19,15 @@ static int arguments_read(const zt_arguments *a, int i, sqlite3_value *value, co
   return zt_fail(a->scan->err, SQLITE_ERROR, "the argument %s has U+0000 in it", name);
 }
 
-/* Set argument i to z, copied if it belongs to the query. */
+/* Set argument i to z, copied if it belongs to the query. That of the declaration was checked. */
 static int arguments_set(zt_arguments *a, int i, const char *z, bool copy){
   zt_scan *scan = a->scan;
   sqlite3_free(a->given[i]);
   a->given[i] = z && copy ? sqlite3_mprintf("%s", z) : NULL;
   scan->argument[i] = z && copy ? a->given[i] : z;
-  if( !z ) return SQLITE_OK;
-  if( !scan->argument[i] ) return zt_fail_nomem(scan->err);
-  return zt_module_check(scan->table, i, scan->argument[i], scan->err);
+  if( !z || !copy ) return SQLITE_OK;
+  if( !a->given[i] ) return zt_fail_nomem(scan->err);
+  return zt_module_check(scan->table, i, a->given[i], scan->err);
 }
 
 /* Take argument i from the query, or else from the table's declaration. */

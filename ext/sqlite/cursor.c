@@ -1,6 +1,8 @@
 /* A cursor of the frame. See cursor.h. */
 #include "sqlite/cursor.h"
 
+#include <stdlib.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -187,7 +189,8 @@ static void cursor_argument_column(const zt_cursor *c, sqlite3_context *ctx, int
   }
   if( i>zt_table_arguments(c->scan.table) ) return;
   z = zt_arguments_shown(&c->arguments, i-1);
-  if( z ) sqlite3_result_text(ctx, z, -1, SQLITE_TRANSIENT);
+  if( z && (c->scan.table->integers>>(i-1) & 1) ) zt_result_uint(ctx, strtoul(z, NULL, 10));
+  else if( z ) sqlite3_result_text(ctx, z, -1, SQLITE_TRANSIENT);
 }
 
 void zt_cursor_other_column(zt_cursor *c, sqlite3_context *ctx, int i){

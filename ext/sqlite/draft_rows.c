@@ -509,6 +509,19 @@ static int rows_check_shape(const zt_row *row, const zt_object *source, zt_error
                  " or the same");
 }
 
+/* A row of a file that is updated gets other bytes: what the metadata say beside its columns might
+** contradict them, and stays with the stored ones alone. */
+static int rows_check_lost(const zt_draft_rows *r, const zt_row *row, const zt_container *c,
+                           uint32_t object, zt_error *err){
+  zt_text field = { NULL, 0 };
+  if( !row->bare || row->keep || !r->encoder->says_more
+   || !r->encoder->says_more(c, object, &field) ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "the manifest has a field %s%.*s%sof it, which is not"
+                 " understood and would be lost with its stored bytes; INSERT it into another"
+                 " file, or again under another name", field.z ? "'" : "", zt_shown(field),
+                 field.z ? field.z : "", field.z ? "' " : "");
+}
+
 static int rows_add_source(const zt_draft_rows *r, zt_row *row, zt_draft *draft,
                            zt_supplies *supplies, uint32_t *object, zt_error *err){
   zt_supply_request request = {
@@ -518,7 +531,8 @@ static int rows_add_source(const zt_draft_rows *r, zt_row *row, zt_draft *draft,
     .digest = row->digest, .budget = r->budget
   };
   zt_object source;
-  if( draft_open(r, row, &request.file, &request.object, err) ) return err->rc;
+  if( draft_open(r, row, &request.file, &request.object, err)
+   || rows_check_lost(r, row, request.file.container, request.object, err) ) return err->rc;
   request.source = row->source_number;
   if( !row->dtype && !row->shaped && !row->format.z ){
     return zt_supplies_add_object(supplies, &request, draft, object, err);

@@ -1,6 +1,8 @@
 /* Connecting to a table. See module.h. */
 #include "sqlite/module.h"
 
+#include <stdlib.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -95,7 +97,7 @@ int zt_module_take_all(const zt_module_names *names, int argc, const char *const
   return SQLITE_OK;
 }
 
-int zt_module_check(const zt_table *table, int i, const char *value, zt_error *err){
+static int module_check(const zt_table *table, int i, const char *value, zt_error *err){
   const char *const *choices = table->choices[i];
   const zt_dtype *dtype = NULL;
   if( strcmp(table->arguments[i], "on_error")==0 ){
@@ -110,6 +112,14 @@ int zt_module_check(const zt_table *table, int i, const char *value, zt_error *e
   for(int k=0; choices[k]; k++) if( strcmp(value, choices[k])==0 ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "%s must be '%s' or '%s', not '%s'", table->arguments[i],
                  choices[0], choices[1], value);
+}
+
+int zt_module_check(const zt_table *table, int i, char *value, zt_error *err){
+  if( module_check(table, i, value, err) ) return err->rc;
+  if( table->integers>>i & 1 ){   /* Its digits are no fewer */
+    sqlite3_snprintf((int)strlen(value)+1, value, "%lu", strtoul(value, NULL, 10));
+  }
+  return SQLITE_OK;
 }
 
 /* --- Tables --- */
@@ -148,7 +158,8 @@ static int module_declare(sqlite3 *db, const zt_table *t){
   int rc;
   sqlite3_str_appendf(sql, "CREATE TABLE x(%s, source BLOB HIDDEN", t->visible);
   for(int i=0; i<zt_table_arguments(t); i++){
-    sqlite3_str_appendf(sql, ", %s TEXT HIDDEN", t->arguments[i]);
+    sqlite3_str_appendf(sql, ", %s %s HIDDEN", t->arguments[i],
+                        t->integers>>i & 1 ? "INTEGER" : "TEXT");
   }
   if( t->hidden ) sqlite3_str_appendf(sql, ", \"too many arguments\" HIDDEN, %s", t->hidden);
   sqlite3_str_appendall(sql, ")");

@@ -64,7 +64,8 @@ typedef struct zt_module_names {
 int zt_module_take_all(const zt_module_names *names, int argc, const char *const *argv,
                        char **values, zt_error *err);
 
-/* Fail unless the table's argument i may have this value. */
-int zt_module_check(const zt_table *table, int i, const char *value, zt_error *err);
+/* Fail unless the table's argument i may have this value. Equal integers become equal texts: `4.0`
+** becomes `4`. */
+int zt_module_check(const zt_table *table, int i, char *value, zt_error *err);
 
 #endif

@@ -34,6 +34,8 @@ typedef struct zt_table {
   const char *arguments[ZT_ARGUMENTS];   /* Names of those after source. The frame interprets
                                          ** on_error and object, the table all others */
   const char *defaults[ZT_ARGUMENTS];    /* Default values of the table's own arguments */
+  unsigned integers;           /* Bit i: argument i is an INTEGER, of digits from 0 to 2^32-1; else
+                               ** TEXT */
   const char *choices[ZT_ARGUMENTS][3];  /* Allowed values, ended by NULL; none: any */
   /* Fail unless argument i may have this value. NULL: the rest of the table says all. */
   int (*check)(int i, const char *value, zt_error *err);

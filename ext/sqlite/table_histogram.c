@@ -95,6 +95,7 @@ const zt_table zt_table_histogram = {
   .nVisible = HISTOGRAM_TABLE_COUNT,
   .arguments = { "object", "bins" },
   .defaults = { NULL, HISTOGRAM_TABLE_BINS },
+  .integers = 1u<<HISTOGRAM_ARGUMENT_BINS,
   .check = histogram_table_check,
   .rows = ZT_ROWS_OF_OBJECTS,
   .iPath = -1,

@@ -14,6 +14,7 @@
 enum { ROWS_PATH, ROWS_ROW, ROWS_VECTOR, ROWS_COUNT };
 enum { ROWS_ARGUMENT_OBJECT, ROWS_ARGUMENT_DTYPE };
 
+#define ROWS_DTYPE "f32"   /* By default */
 #define ROWS_TOGETHER ((uint64_t)1 << 20)   /* Bytes of small rows that are read at once */
 
 typedef struct rows_row {
@@ -39,12 +40,12 @@ static void rows_clear(zt_scan *scan){
 static bool rows_open(zt_scan *scan){
   rows_row *r = scan->row;
   const zt_object *object = zt_scan_object(scan);
-  const char *dtype = scan->argument[ROWS_ARGUMENT_DTYPE];
+  const char *given = scan->argument[ROWS_ARGUMENT_DTYPE], *dtype = given ? given : ROWS_DTYPE;
   *r = (rows_row){
-    .as = zt_dtype_get(ZT_DTYPE_f32), .budget = zt_connection_budget(scan->connection),
+    .budget = zt_connection_budget(scan->connection),
     .fit = UINT64_MAX
   };
-  if( dtype && zt_dtype_find((zt_text){ dtype, strlen(dtype) }, &r->as, scan->err) ) return false;
+  if( zt_dtype_find((zt_text){ dtype, strlen(dtype) }, &r->as, scan->err) ) return false;
   scan->err->object = object->name;
   if( object->rank==0 && !object->unshaped ){
     return zt_fail(scan->err, SQLITE_ERROR, "a scalar has no rows")==SQLITE_OK;
@@ -160,6 +161,7 @@ const zt_table zt_table_rows = {
   .visible = "path TEXT, row INTEGER, vector BLOB",
   .nVisible = ROWS_COUNT,
   .arguments = { "object", "dtype", "on_error" },
+  .defaults = { NULL, ROWS_DTYPE },
   .rows = ZT_ROWS_OF_OBJECTS,
   .iPath = ROWS_PATH,
   .iObject = -1,

@@ -152,6 +152,18 @@ static int writer_add_all(zt_writer *w, bool attributes, zt_draft *draft, zt_sup
   return rc && !err->rc ? zt_writer_fail(w, rc, err) : err->rc;
 }
 
+/* The file that is updated is the one whose rows the transaction began with, even if it takes none
+** of its tensors: another one has changes that would be lost. */
+static int writer_check_loaded(const zt_writer *w, zt_error *err){
+  zt_stat s;
+  int n;
+  if( w->loaded==0 ) return SQLITE_OK;
+  n = zt_os_stat(w->arguments.path, &s);
+  if( n && !zt_os_absent(n) ) return zt_fail_os(err, "look at the target", n);
+  if( n==0 && zt_write_sources_has_state(w->rows.sources, w->loaded-1, &s.id) ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "the file has changed since the transaction began");
+}
+
 static int writer_write(zt_writer *w, zt_draft *draft, zt_supplies *supplies, zt_error *err){
   const zt_write write = {
     .encoder = w->arguments.encoder, .options = w->rows.options, .draft = draft,
@@ -160,6 +172,7 @@ static int writer_write(zt_writer *w, zt_draft *draft, zt_supplies *supplies, zt
   if( zt_writer_check_others(w, true, err) || writer_add_all(w, false, draft, supplies, err)
    || writer_add_all(w, true, draft, supplies, err)
    || zt_rows_complete(&w->rows, draft, supplies, err) || zt_write_check(&write, err)
+   || writer_check_loaded(w, err)
    || zt_output_open(w->arguments.path, w->arguments.mode, w->arguments.sync, &w->output, err)
    || zt_write_to(&write, w->output, err) ) return err->rc;
   return zt_output_sync(w->output, err);
@@ -174,6 +187,7 @@ static int writer_make(zt_writer *w, zt_error *err){
   w->budget = zt_connection_budget(w->connection);
   supplies = zt_rows_supplies(&w->rows);
   supplies.spool = zt_write_sources_spooled(w->rows.sources);
+  supplies.kept = w->loaded;   /* Even if it keeps none of its tensors */
   draft = zt_draft_new(err);
   if( draft ) writer_write(w, draft, &supplies, err);
   zt_writer_rows_reset(w->stored);
@@ -213,18 +227,6 @@ static int writer_lock_databases(zt_writer *w, zt_error *err){
     case SQLITE_NOMEM: return zt_fail_nomem(err);
     default: return zt_fail(err, rc, "the database: %s", sqlite3_errstr(rc));
   }
-}
-
-/* The file that is updated is the one whose rows the transaction began with, even if it takes none
-** of its tensors: another one has changes that would be lost. */
-static int writer_check_loaded(const zt_writer *w, zt_error *err){
-  zt_stat s;
-  int n;
-  if( w->loaded==0 ) return SQLITE_OK;
-  n = zt_os_stat(w->arguments.path, &s);
-  if( n && !zt_os_absent(n) ) return zt_fail_os(err, "look at the target", n);
-  if( n==0 && zt_write_sources_has_state(w->rows.sources, w->loaded-1, &s.id) ) return SQLITE_OK;
-  return zt_fail(err, SQLITE_ERROR, "the file has changed since the transaction began");
 }
 
 /* Give the file the target's name. Another one that updates the target waits from its check on. */

@@ -139,7 +139,15 @@ static int load_constants(zt_writer *w, sqlite3_value *out[2], zt_error *err){
   return err->rc || (out[0] && out[1]) ? err->rc : zt_fail_nomem(err);
 }
 
-/* Fail unless the table's format is the file's. */
+/* Fail if the file has something that no row shows: the new one would lack it. */
+static int load_check_unlisted(const zt_container *c, zt_error *err){
+  const zt_text what = zt_container_unlisted(c);
+  if( what.n==0 ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "beside its rows the file has %.*s, which an update would lose;"
+                 " INSERT its rows into another file", zt_shown(what), what.z);
+}
+
+/* Fail unless the table's format is the file's, and rows show all that it has. */
 static int load_check_format(zt_writer *w, sqlite3_value *path, load_walk *attributes,
                              zt_error *err){
   zt_supply_file file;
@@ -152,7 +160,7 @@ static int load_check_format(zt_writer *w, sqlite3_value *path, load_walk *attri
     .container = zt_container_ref((zt_container*)file.container),
     .objects = w->arguments.encoder->object_attributes
   };
-  if( own==w->arguments.encoder ) return SQLITE_OK;
+  if( own==w->arguments.encoder ) return load_check_unlisted(file.container, err);
   if( own ){
     return zt_fail(err, SQLITE_ERROR, "the file is %s, which format='%s' updates", own->name,
                    own->name);

@@ -52,7 +52,8 @@ typedef struct zt_supplies {
   void *context;
   uint32_t reading;        /* 1 and the number of the file that was read last; 0: none was */
   zt_ahead ahead;          /* Of that file */
-  uint32_t kept;           /* 1 and the number of the file of kept objects; 0: there are none */
+  uint32_t kept;           /* 1 and the number of the file that is updated, of kept objects; 0: none
+                           ** is, or not known yet */
 } zt_supplies;
 
 void zt_supplies_clear(zt_supplies *s);

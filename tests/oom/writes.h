@@ -105,8 +105,13 @@ static const oom_write writes[] = {
   { OUT("mode='update', format='ztensor-1.2'") "BEGIN; SELECT name, bytes FROM out; UPDATE out SET bytes = bytes, source = source, shape = shape, dtype = dtype, format = format"
            " WHERE name = 'blk.0.attn.q'; UPDATE out SET name = 'renamed' WHERE name = 'blk.0.attn.q'; COMMIT", .before = SMALL, .utf16 = true },
   { OUT("mode='update'") "BEGIN; SELECT count(*) FROM out; UPDATE out SET stored_type = 'i16' WHERE key = 't.u8'; COMMIT", .before = GGUF "golden/kv_types.gguf" },
+  { OUT("mode='update', format='ztensor-1.2'") "BEGIN; UPDATE out SET name = 'fields.' || name; INSERT INTO out(key, value) VALUES ('k', 7); COMMIT",
+    .before = V12 "hand_unknown_fields.zt", .each = 2500 },
+  { OUT("mode='update', format='safetensors'") "UPDATE out SET name = 'fields.' || name", .before = "tests/formats/safetensors/golden/hand_extra_field.safetensors" },
 
   /* Failures */
+  { OUT("mode='update', format='ztensor-1.2'") "UPDATE out SET dtype = 'f64'", .before = V12 "hand_unknown_fields.zt", .error = "would be lost with its stored bytes" },
+  { OUT("mode='update', format='npz'") "UPDATE out SET name = 'unlisted'", .before = "tests/formats/npz/golden/hand_comment.npz", .error = "which an update would lose" },
   { OUT("format='ztensor-2'") "INSERT INTO out(key, value, type) VALUES ('k', 'a', 'integer')", .error = "is not of type integer", .utf16 = true },
   { OUT("format='ztensor-2'") "INSERT INTO out(key, value, type) VALUES ('k', 'a', 'integers')", .error = "unknown type", .utf16 = true },
   { OUT("format='ztensor-2'") "INSERT INTO out(name, data, dtype, shape) VALUES ('w', x'00', 'u8', '[1')", .error = "shape must be", .utf16 = true },

@@ -135,7 +135,7 @@ class Table:
         self.arguments = self.required + self.optional
         for column, (_, _, type, _, _, _, hidden) in present.items():
             if column in self.arguments:
-                type = "BLOB" if column == "source" else "TEXT"
+                type = {"source": "BLOB", "bins": "INTEGER"}.get(column, "TEXT")
             self.columns.append(Column(column, type, column in self.arguments, hidden != 0))
         self.copy(db)
         self.columns.append(row_number(db, self.every))
@@ -214,7 +214,7 @@ NATIVE = {
     "anything": "v",
     "folded": "path TEXT COLLATE NOCASE, object TEXT COLLATE RTRIM",
     "numbers": "n NUMERIC, b BLOB",
-    "choices": "on_error TEXT, level TEXT, dtype TEXT, bins TEXT",
+    "choices": "on_error TEXT, level TEXT, dtype TEXT, bins INTEGER",
 }
 ROWS = {
     "pairs": [("d/a.zt", "0"), ("d/a.zt", "00"), ("d/a.zt", "a"), ("01", "0"), ("d", "none"),
@@ -227,7 +227,7 @@ ROWS = {
     "texts": [(t, ) for t in ("0", "00", "1.0", "1e3", "a", "A", "d/a.zt", "01", "", "2", None)],
     "folded": [("D/A.zt", "0 "), ("d/B.zt", "w"), ("D/B_.ZT", "W"), ("01", "a  "), (None, "A"), ("1.0", None)],
     "numbers": [("01", "01"), ("1.0", "1.0"), ("d/a.zt", "d/a.zt"), (2, 2), (0.5, b"a"), (None, None), ("1e3", "1e3"), (1000, "1000")],
-    "choices": [("skip", "full", "f64", "3"), ("abort", "quick", "f64", "64")],
+    "choices": [("skip", "full", "f64", 3), ("abort", "quick", "f64", 64)],
     "anything": [(v, ) for v in (0, 1.0, "1", "01", "a", b"a", None, 1000, "d/B.zt", 2.5)],
 }
 

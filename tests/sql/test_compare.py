@@ -299,6 +299,19 @@ def test_there_are_64_bins_unless_told_otherwise(db, tmp_path):
             f"ztensor: bins must be an integer from 1 to 65536, not '{bins}'")
 
 
+def test_bins_is_an_integer_column(db, tmp_path):
+    a = write(tmp_path / "a.zt", "f64", list(range(100)))
+    for argument, bins in (("4", 4), ("4.0", 4), ("'4'", 4), ("'4.0'", 4), ("'00004'", 4), ("NULL", 64)):
+        assert rows(db, f"SELECT DISTINCT bins, typeof(bins) FROM zt_histogram(?, 'w', {argument})", a) == [(bins, "integer")]
+        assert value(db, f"SELECT count(*) FROM zt_histogram(?, 'w', {argument}) WHERE bins > 10", a) == (0 if bins == 4 else 64)
+        assert value(db, f"SELECT count(*) FROM zt_histogram(?, 'w', {argument}) WHERE bins < 10", a) == (4 if bins == 4 else 0)
+    assert rows(db, "SELECT bins, count(*) FROM zt_histogram(?, 'w') WHERE bins IN (2, '2', 2.0, 3) GROUP BY bins", a) == [(2, 2), (3, 3)]
+    assert rows(db, "SELECT bins, count(*) FROM zt_histogram(?, 'w') WHERE bins = 2 OR bins = '2.0' GROUP BY bins", a) == [(2, 2)]
+    db.execute(f"CREATE VIRTUAL TABLE temp.h USING zt_histogram('{a}', w, bins='5.0')")
+    assert rows(db, "SELECT DISTINCT bins, typeof(bins) FROM h") == [(5, "integer")]
+    assert value(db, "SELECT count(*) FROM h WHERE bins = 7") == 7
+
+
 def test_a_whole_number_of_bins_may_be_a_real(db, tmp_path):
     """As for every other count: sqrt(), ceil() and a division give a REAL."""
     a = write(tmp_path / "a.zt", "f32", [0.0, 1.0, 2.0])

@@ -57,6 +57,14 @@ def test_vectors_are_converted_to_the_dtype(db, kind, dtype):
     assert got == [(r, reference.encode(dtype, row)) for r, row in enumerate(ROWS)]
 
 
+@pytest.mark.parametrize("argument", ["", ", NULL"])
+def test_the_column_dtype_shows_the_default(db, argument):
+    call = f"zt_rows(?, 'w'{argument})"
+    assert rows(db, f"SELECT DISTINCT dtype FROM {call}", KINDS["f32"]) == [("f32",)]
+    assert rows(db, f"SELECT count(*) FROM {call} WHERE dtype IS NULL", KINDS["f32"]) == [(0,)]
+    assert rows(db, f"SELECT count(*) FROM {call} WHERE dtype <> 'f16'", KINDS["f32"]) == [(5,)]
+
+
 def test_a_null_dtype_is_f32(db):
     assert rows(db, "SELECT vector FROM zt_rows(?, 'w', NULL)", KINDS["f64"]) == [(v,) for v in VECTORS]
 

@@ -588,3 +588,14 @@ def test_a_changed_table_of_rows_is_an_error(db, change):
     if db.in_transaction:
         db.execute("ROLLBACK")
     assert listing(".") == ["src.zt"]
+
+
+@pytest.mark.parametrize("format, align, warned", [("ztensor-1.2", 64, 0), ("ztensor-1.2", 256, 3), ("ztensor-2", 4096, 0), ("ztensor-2", 262144, 0)])
+def test_what_is_said_against_an_alignment(db, format, align, warned):
+    """1.2 has at most 63 bytes of padding. Writers of zTensor 2 choose the alignment."""
+    declare(db, "a.zt", f"format='{format}'", f"align={align}")
+    db.execute("BEGIN")
+    for name, size in (("a", 1), ("b", 300), ("c", 0), ("d", 1)):
+        put(db, name, bytes(size))
+    db.execute("COMMIT")
+    assert rows(db, "SELECT rule FROM zt_check('a.zt', 'full')") == [("gap",)] * warned

@@ -124,22 +124,24 @@ def sha256(data):
 
 # ---------------------------------------------------------------------------------------------------- containers
 
-def write(objects, generation="1.2", attributes=None, version=None, first_offset=ALIGNMENT, gap=0):
+def write(objects, generation="1.2", attributes=None, version=None, first_offset=ALIGNMENT, gap=0, root=None):
     """The bytes of a file.
 
-    `objects` maps names to dicts: shape, format ("dense" if absent), components, attributes (for 0.1: custom fields).
+    `objects` maps names to dicts: shape, format ("dense" if absent), components, attributes (for 0.1: custom fields), `fields` with
+    any further field (1.1, 1.2, 2).
     `components` maps roles to dicts: dtype ("u8" if absent), bytes, and any further field (encoding, digest, type,
     uncompressed_length ...). In place of `bytes` there may be offset and length. A 0.1 tensor has one component, `data`.
-    `first_offset` is where the first blob begins, `gap` the number of bytes between the last blob and the manifest.
+    `first_offset` is where the first blob begins, `gap` the number of bytes between the last blob and the manifest. `root`
+    is put into the root map, from 1.0 on.
     """
     if generation == "2":
-        return write_2(objects, attributes, first_offset=max(first_offset, ALIGNMENT_2), gap=gap)
+        return write_2(objects, attributes, first_offset=max(first_offset, ALIGNMENT_2), gap=gap, root=root)
     body, placed = place_blobs(objects, first_offset)
     body += bytes(gap)
     if generation == "0.1":
         manifest = cbor([tensor_0_1(name, object) for name, object in placed.items()])
         return MAGIC_0 + body[8:] + manifest + struct.pack("<Q", len(manifest))
-    manifest = cbor(root_1(placed, generation, attributes, version))
+    manifest = cbor({**root_1(placed, generation, attributes, version), **(root or {})})
     end = b"" if generation == "1.0" else MAGIC_1
     return MAGIC_1 + body[8:] + manifest + struct.pack("<Q", len(manifest)) + end
 
@@ -173,7 +175,7 @@ def root_1(objects, generation, attributes, version):
 
 
 def object_1(object):
-    fields = {"shape": object["shape"], "format": object.get("format", "dense")}
+    fields = {"shape": object["shape"], "format": object.get("format", "dense"), **object.get("fields", {})}
     if "attributes" in object:
         fields["attributes"] = object["attributes"]
     fields["components"] = {role: dict({"dtype": "u8"}, **c) for role, c in object["components"].items()}
@@ -238,7 +240,8 @@ def data_shard(*blobs):
 
 def object_2(object):
     fields = {"shape": object["shape"], "layout": LAYOUTS.get(object.get("format"), object.get("format", "dense")),
-              "parts": {role: part_2(component) for role, component in object["components"].items()}}
+              "parts": {role: part_2(component) for role, component in object["components"].items()},
+              **object.get("fields", {})}
     if "attributes" in object:
         fields["attributes"] = object["attributes"]
     return fields
