@@ -22,8 +22,8 @@
 #define FILTERS_SUM 4                   /* Bytes of a checksum */
 #define FILTERS_ZLIB_HEAD 2
 #define FILTERS_WORDS 360               /* Words whose sums of sums fit 32 bits */
-#define FILTERS_SPARE 4096              /* Bytes that a zlib stream may be longer than its content, */
-#define FILTERS_SPARE_PART 64           /* and the part of the content that comes to them */
+#define FILTERS_SPARE 4096              /* A zlib stream may be so much longer than its content, */
+#define FILTERS_SPARE_PART 64           /* and by this part of it */
 
 void zt_unfilter_clear(zt_unfilter *u){
   zt_inflate_free(u->inflate);
