@@ -613,6 +613,18 @@ def test_coordinates_and_values_at_strides(db, indices, values, size, compressio
                                                         storages={"0": struct.pack(f"<{len(want)}f", *want)}))
 
 
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize("format", ["ztensor-2", "ztensor-1.2"])
+def test_a_sparse_scalar_is_written_or_refused(db, n, format):
+    """It has no coordinates, and any number of values, whose sum it is."""
+    source = of({"s": sparse(tensor((0, n), (max(n, 1), 1), key="i", elements=0, kind="LongStorage"), tensor((n,), elements=4), ())}, storages={"0": ONES, "i": b""})
+    if format == "ztensor-2":
+        assert "ztensor-2 cannot hold sparse_coo without a dimension; format='dense'" in message(db, "SELECT zt_pack(?, 's', ?, 's')", format, source)
+        return
+    packed = value(db, "SELECT zt_pack(?, 's', ?, 's')", format, source)
+    assert rows(db, "SELECT object, shape, zt_json(?1, object) FROM zt_objects(?1)", packed) == [("s", "[]", value(db, "SELECT zt_json(?, 's')", source))]
+
+
 def test_many_coordinates_at_strides(db):
     """More than are read at once: a list of edges, and a column of a table."""
     n, wide = 20000, 5000
