@@ -70,6 +70,14 @@ enum {
   ZT_RULE_SPLIT_VALUES = 0x800      /* Complex values of sparse tensors are `real` and `imag` */
 };
 
+/* Strides of an object of ZT_LAYOUT_COO. Values have one for the coordinates, and one for each
+** dimension that is stored whole. */
+enum {
+  ZT_COO_COORDINATES,           /* No stride: how many there are, for each dimension */
+  ZT_COO_BY_DIMENSION, ZT_COO_BY_COORDINATE,   /* Of `coords`, or `indices` */
+  ZT_COO_VALUES                 /* The first one of `values` */
+};
+
 typedef struct zt_object {
   uint32_t index;                 /* Index in the file's order */
   zt_text name;
@@ -89,7 +97,8 @@ typedef struct zt_object {
                                   ** NULL */
   uint64_t elements;              /* Product of the shape, 1 for a scalar */
   bool has_strides;               /* False: elements are row-major and contiguous */
-  uint64_t strides[ZT_MAX_RANK];  /* In elements; the first rank are set if has_strides */
+  uint64_t strides[ZT_MAX_RANK];  /* In elements; the first rank are set if has_strides. For
+                                  ** ZT_LAYOUT_COO: ZT_COO_ numbers */
   uint64_t block[2];              /* Rows and columns of a block (ZT_LAYOUT_BSR, _BSC); else 1 */
   uint32_t whole;                 /* ZT_LAYOUT_COO: last dimensions that are stored whole */
   bool by_columns;                /* ZT_LAYOUT_COO of a matrix: the format's order is column by

@@ -49,7 +49,10 @@ int zt_hdf5_heap_open(zt_hdf5 *h, uint64_t address, zt_hdf5_heap *out){
   if( zt_hdf5_copy(h, address, head, 9)
    || zt_hdf5_check_head(h, head, "FRHP", 0, address, "HD6") ) return h->err->rc;
   out->id_length = zt_le16(head+5);
-  if( zt_le16(head+7) ) return heap_fail(h, out, "filters, which are not read,");
+  if( zt_le16(head+7) ){
+    return zt_break(h->err, "HD20", "filters, which are not read, in the heap at address %llu",
+                    (unsigned long long)address);
+  }
   if( zt_hdf5_copy(h, address, head, size) || zt_hdf5_check_sum(h, head, size, address) ){
     return h->err->rc;
   }

@@ -9,11 +9,13 @@
 ** As in numpy, a member's first bytes tell an array. If directory and local header differ, either
 ** name tells. A member NAME.npy without those bytes may be a damaged array: it is listed as not
 ** understood, and zt_blob() gives its bytes, as numpy does. Files of macOS, which are called as
-** others are, are no arrays.
+** others are, are no arrays. A member that cannot be looked at, because of a fault or of how it is
+** packed, may be an array of any name: it is listed if its name has no end such as `.txt`, and is
+** noted if it has one.
 **
 **   NZ1  arrays' names are UTF-8, and without U+0000
 **   NZ2  no two arrays have one name
-**   NZ3  an archive with members has an array
+**   NZ3  an archive with members has an array, which is not only guessed to be one
 **   NZ4  headers take at most NPZ_SPARE bytes and NPZ_TIMES the archive's size. The fixed part of
 **        each array's record does not count: its entry in the directory bounds it
 **   NZ5  a member that is called NAME.npy is an array
@@ -58,12 +60,13 @@ typedef struct npz_reader {
   zt_cbor_out manifest;                    /* One map */
   zt_cbor_out texts;                       /* Attributes and other parts of records */
   zt_cbor_out records;                     /* Each with its shape */
-  uint32_t n;                              /* Number of records */
+  uint32_t n;                              /* Number of records, */
+  uint32_t nGuessed;                       /* of members that could not be looked at, too */
   uint64_t nUnseen;                        /* Members of other names that could not be looked at, */
   const char *unseen_rule;                 /* and of the first of them the rule that it breaks, */
   char *unseen;                            /* and what is wrong; owned */
   uint64_t nOthers;                        /* All members that are no arrays, */
-  uint32_t other;                          /* and the number of the first of them */
+  uint32_t other;                          /* and the index of the first of them */
   zt_cbor_out descr, header;               /* The current member's */
 } npz_reader;
 
@@ -255,16 +258,41 @@ static bool npz_is_array(npz_reader *r, npz_member *m, zt_error *failed){
       || npz_was_array(r, m, failed);
 }
 
-/* A member that is called otherwise may be an array, and is not looked at if it is broken. */
-static void npz_pass_over(npz_reader *r, const npz_member *m, const zt_error *failed){
+/* Note a member that is called otherwise: it may be an array, and is not looked at. */
+static void npz_pass_over(npz_reader *r, const npz_member *m, const char *rule, const char *fault){
   const zt_text name = m->zip.name;
-  if( r->nOthers++==0 ) r->other = m->zip.number;
-  if( !failed->rule || r->b->err->rc || r->nUnseen++>0 ) return;
-  r->unseen_rule = failed->rule;
+  if( r->b->err->rc || r->nUnseen++>0 ) return;
+  r->unseen_rule = rule;
   r->unseen = zt_utf8_without_nul(name)
-    ? sqlite3_mprintf("member '%.*s': %s", zt_shown(name), name.z, failed->parts.fault)
-    : sqlite3_mprintf("member %u: %s", m->zip.number, failed->parts.fault);
+    ? sqlite3_mprintf("member '%.*s': %s", zt_shown(name), name.z, fault)
+    : sqlite3_mprintf("member %u: %s", m->zip.number, fault);
   if( !r->unseen ) zt_fail_nomem(r->b->err);
+}
+
+/* True if a name that is no array's tells nothing else, either: it has no end such as `.txt`. */
+static bool npz_has_no_end(zt_text name){
+  if( name.n==0 || name.z[name.n-1]=='/' || !zt_utf8_without_nul(name) ) return false;
+  for(size_t i=name.n; i>0 && name.z[i-1]!='/'; i--) if( name.z[i-1]=='.' ) return false;
+  return true;
+}
+
+/* True if a member is listed, although nothing tells that it is an array: because it could not be
+** looked at, and nothing tells that it is none. */
+static bool npz_is_guessed(npz_reader *r, const npz_member *m, const zt_error *failed){
+  char room[ZT_ZIP_ENCODING_MAX], unknown[ZT_ZIP_ENCODING_MAX+40];
+  const char *rule = failed->rule, *fault = failed->parts.fault;
+  zt_codec_id codec;
+  const zt_text encoding = zt_zip_encoding(m->zip.method, room, &codec);
+  if( !failed->rc && codec==ZT_CODEC_UNKNOWN && m->zip.size>=ZT_NPY_HEAD ){
+    sqlite3_snprintf(sizeof(unknown), unknown, "encoding '%.*s' is not known", (int)encoding.n,
+                     encoding.z);
+    rule = "E1";
+    fault = unknown;
+  }
+  if( !rule ) return false;
+  if( npz_has_no_end(m->zip.name) ) r->nGuessed++;
+  else npz_pass_over(r, m, rule, fault);
+  return npz_has_no_end(m->zip.name);
 }
 
 /* NZ6: as a gap in a npy file. */
@@ -294,7 +322,7 @@ static int npz_keep_unlisted(npz_reader *r){
   else if( r->nOthers ) sqlite3_str_appendall(out, "member ");
   if( r->nOthers ){
     zt_zip_member_at(r->zip, r->other, &m);
-    if( !zt_utf8_without_nul(m.name) ) sqlite3_str_appendf(out, "of number %u", r->other);
+    if( !zt_utf8_without_nul(m.name) ) sqlite3_str_appendf(out, "of number %u", m.number);
     else sqlite3_str_appendf(out, "'%.*s'", zt_shown(m.name), m.name.z);
   }
   if( comment ) sqlite3_str_appendall(out, r->nOthers ? " and a comment" : "a comment");
@@ -316,8 +344,8 @@ static int npz_add_member(npz_reader *r, uint32_t i){
   zt_zip_member_at(r->zip, i, &m.zip);
   zt_cbor_out_reset(&r->descr);
   npz_begin(r, &m, &failed);
-  if( !npz_is_array(r, &m, &failed) ){
-    npz_pass_over(r, &m, &failed);
+  if( !npz_is_array(r, &m, &failed) && !npz_is_guessed(r, &m, &failed) ){
+    if( r->nOthers++==0 ) r->other = i;
     zt_error_clear(&failed);
     return r->b->err->rc;
   }
@@ -348,7 +376,7 @@ static int npz_add_members(npz_reader *r){
      && zt_interrupt_check(r->b->interrupt, r->b->err) ) return r->b->err->rc;
     if( npz_add_member(r, i) ) return r->b->err->rc;
   }
-  if( n==0 || r->n>0 ) return SQLITE_OK;
+  if( n==0 || r->n>r->nGuessed ) return SQLITE_OK;
   return zt_break(r->b->err, "NZ3",
                   "a zip archive in which no member is a tensor file of a known format");
 }

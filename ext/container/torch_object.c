@@ -18,6 +18,8 @@
 #include "container/torch_attributes.h"
 #include "core/host.h"
 
+#define OBJECT_REPEATS 64       /* Stored elements of a sparse tensor for each number in the file */
+
 /* --- Kept parts --- */
 
 enum {
@@ -73,6 +75,12 @@ static void object_at(const zt_container *c, size_t at, torch_part *out){
 /* Number i of the dimensions, then strides. */
 static uint64_t object_number(const zt_container *c, size_t at, uint32_t i){
   return zt_load64(c->kept.p+at+sizeof(torch_part)+8*(size_t)i);
+}
+
+/* How many strides follow the dimensions. */
+static uint32_t object_strides(const torch_part *part){
+  if( !(part->flags & OBJECT_STRIDED) ) return 0;
+  return part->layout==ZT_LAYOUT_COO ? ZT_COO_VALUES+1u+part->whole : part->rank;
 }
 
 /* A tensor or a view before it is kept. */
@@ -239,7 +247,7 @@ static bool object_set_view(zt_torch_objects *o, object_draft *t, const zt_torch
 
 /* Keep a part; *at is its position. */
 static int object_keep(zt_torch_objects *o, const object_draft *t, uint32_t *at){
-  const uint32_t n = t->part.flags & OBJECT_STRIDED ? 2*t->part.rank : t->part.rank;
+  const uint32_t n = t->part.rank+object_strides(&t->part);
   uint32_t numbers;
   if( zt_builder_keep(o->b, &t->part, sizeof(t->part), at) ) return o->b->err->rc;
   return zt_builder_keep(o->b, t->numbers, n*sizeof(*t->numbers), &numbers);
@@ -309,29 +317,51 @@ static bool object_are_plain(const object_draft *parts, uint32_t n){
   return true;
 }
 
-/* Coordinates are zTensor's sparse_coo of all but the last dimensions, if those of one dimension
-** are contiguous. Their distance to the next dimension's, as coalesce() leaves it, is the object's
-** stride. */
+/* True if the stored elements are at most OBJECT_REPEATS times as many as the numbers that are
+** there for them: strides repeat no more. A part with a fault has no numbers. */
+static bool object_repeats_little(const zt_torch_tensor *tensor, const object_draft *parts){
+  uint64_t there = 0;
+  for(uint32_t i=0; i<2; i++){
+    const torch_part *part = &parts[i].part;
+    if( part->flags & OBJECT_UNSIZED || part->fault ) return true;
+    there += part->bytes/tensor->views[i].dtype->width;   /* The file has these bytes */
+  }
+  return parts[0].elements/OBJECT_REPEATS<=there;
+}
+
+/* Keep the strides of values and coordinates as the object's. False: it has no room for them. */
+static bool object_set_coo_strides(object_draft *object, const zt_torch_tensor *tensor,
+                                   const object_draft *parts){
+  const zt_torch_view *values = &tensor->views[0];
+  const uint64_t *coordinates = parts[1].numbers;
+  uint64_t *strides = object->numbers+object->part.rank;
+  if( ZT_COO_VALUES+values->rank>ZT_MAX_RANK ) return false;
+  object->part.flags |= OBJECT_STRIDED;
+  strides[ZT_COO_COORDINATES] = coordinates[1];
+  strides[ZT_COO_BY_DIMENSION] = coordinates[2];
+  strides[ZT_COO_BY_COORDINATE] = coordinates[3];
+  memcpy(strides+ZT_COO_VALUES, parts[0].numbers+values->rank, values->rank*sizeof(*strides));
+  return true;
+}
+
+/* Coordinates are zTensor's sparse_coo of all but the last dimensions. They and the values may have
+** strides. */
 static bool object_set_coo(object_draft *object, const zt_torch_tensor *tensor,
                            const object_draft *parts){
   const zt_torch_view *values = &tensor->views[0], *indices = &tensor->views[1];
-  const bool strided = (parts[1].part.flags & OBJECT_STRIDED)!=0;
+  const unsigned odd = OBJECT_CONJ|OBJECT_NEG|OBJECT_UNSHAPED;
+  const unsigned flags = parts[0].part.flags | parts[1].part.flags;
   uint32_t whole;
-  if( !object_are_plain(parts, 1) || parts[1].part.flags & (OBJECT_CONJ|OBJECT_NEG|OBJECT_UNSHAPED)
-   || indices->rank!=2 || values->rank==0 || values->shape[0]!=indices->shape[1] ) return false;
+  if( flags & odd || indices->rank!=2 || values->rank==0
+   || values->shape[0]!=indices->shape[1] ) return false;
   whole = values->rank-1;
   if( whole>tensor->rank || indices->shape[0]!=(int64_t)(tensor->rank-whole) ) return false;
   for(uint32_t d=0; d<whole; d++){
     if( values->shape[1+d]!=tensor->shape[tensor->rank-whole+d] ) return false;
   }
-  if( strided && indices->shape[1]>1 && parts[1].numbers[3]!=1 ) return false;
   object->part.whole = (uint8_t)whole;
-  if( !strided ) return true;
-  assert( tensor->rank>0 );   /* Coordinates of no dimension have no elements */
-  object->part.flags |= OBJECT_STRIDED;
-  memset(object->numbers+object->part.rank, 0, object->part.rank*sizeof(*object->numbers));
-  object->numbers[object->part.rank] = parts[1].numbers[2];
-  return true;
+  if( !(flags & OBJECT_STRIDED) ) return true;
+  return object_repeats_little(tensor, parts) && object_set_coo_strides(object, tensor, parts);
 }
 
 /* Compressed rows or columns. The values of blocks have three dimensions. */
@@ -372,10 +402,13 @@ static void object_set_sparse(object_draft *object, const zt_torch_tensor *tenso
     return;
   }
   object->part.flags |= OBJECT_UNKNOWN;
-  if( !coo && tensor->rank>2 ){
+  if( coo || tensor->rank<=2 ){
+    object->part.reason = "its indices and values do not have the shapes and strides that are read";
+  }else if( tensor->views[2].rank>1 ){
     object->part.reason = "it is a batch of sparse matrices, whose values are not put together";
   }else{
-    object->part.reason = "its indices and values do not have the shapes and strides that are read";
+    object->part.reason = "it is a sparse matrix of arrays, its dense dimensions, whose values are"
+                          " not put together";
   }
 }
 
@@ -605,7 +638,7 @@ void zt_torch_object(const zt_container *c, uint32_t i, zt_object *out){
   out->conjugate = out->layout==ZT_LAYOUT_DENSE && part.flags & OBJECT_CONJ;
   out->negate = out->layout==ZT_LAYOUT_DENSE && part.flags & OBJECT_NEG;
   out->has_strides = (part.flags & OBJECT_STRIDED)!=0;
-  for(uint32_t d=0; d<part.rank && out->has_strides; d++){
+  for(uint32_t d=0; d<object_strides(&part); d++){
     out->strides[d] = object_number(c, at, part.rank+d);
   }
   if( part.flags & OBJECT_TYPED ){

@@ -60,6 +60,10 @@ static int zt2_check_object(const zt_draft *draft, uint32_t number, zt_error *er
   zt_draft_component component;
   zt_draft_object_get(draft, number, &object);
   if( zt2_check_name(object.name, "object", err) || object.kept ) return err->rc;
+  if( object.layout==ZT_LAYOUT_COO && object.rank==0 ){
+    return zt_fail(err, SQLITE_ERROR, "ztensor-2 cannot hold sparse_coo without a dimension;"
+                   " format='dense' of zt_writer writes it dense");
+  }
   if( zt2_layout_word(&object).n==0 ) return zt_encoder_fail_layout("ztensor-2", &object, err);
   if( object.layout==ZT_LAYOUT_DENSE ){
     return zt_encoder_check_dense("ztensor-2", draft, number, zt2_holds, err);

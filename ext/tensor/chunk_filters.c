@@ -6,7 +6,10 @@
 **   fletcher32   the data, and a u32le: the sums of its 16-bit words, and of these sums, modulo
 **                65535
 **
-**   CH1  a chunk decodes to exactly its size
+** A stream of zlib that another filter packs again has a size of its own, which is not stated: that
+** of a compressor, which adds little to bytes that it cannot make fewer.
+**
+**   CH1  a chunk decodes to exactly its size, and a stream in a stream is not much longer than that
 **   CH2  checksums of chunks are right
 ** Rules: E2 (encoding.h) is that of deflate.
 */
@@ -19,6 +22,8 @@
 #define FILTERS_SUM 4                   /* Bytes of a checksum */
 #define FILTERS_ZLIB_HEAD 2
 #define FILTERS_WORDS 360               /* Words whose sums of sums fit 32 bits */
+#define FILTERS_SPARE 4096              /* A zlib stream may be so much longer than its content, */
+#define FILTERS_SPARE_PART 64           /* and by this part of it */
 
 void zt_unfilter_clear(zt_unfilter *u){
   zt_inflate_free(u->inflate);
@@ -50,7 +55,9 @@ static int filters_fail_size(uint64_t n, uint64_t wanted, zt_error *err){
 
 /* --- zlib --- */
 
-static int filters_inflate(zt_unfilter *u, zt_span in, uint8_t *out, uint64_t n, zt_error *err){
+/* Decode a stream of *n bytes, or of at most *n, which become those that it has. */
+static int filters_inflate(zt_unfilter *u, zt_span in, bool exact, uint8_t *out, uint64_t *n,
+                           zt_error *err){
   uint8_t one;
   size_t got = 0, more = 0, behind = 0;
   if( in.n<FILTERS_ZLIB_HEAD || (in.p[0] & 15)!=8 || (in.p[0]<<8 | in.p[1])%31 || in.p[1] & 0x20 ){
@@ -60,14 +67,19 @@ static int filters_inflate(zt_unfilter *u, zt_span in, uint8_t *out, uint64_t n,
   zt_inflate_reset(u->inflate);
   in.p += FILTERS_ZLIB_HEAD;
   in.n -= FILTERS_ZLIB_HEAD;
-  if( zt_inflate_next(u->inflate, &in, out, (size_t)n, &got, err)
+  if( zt_inflate_next(u->inflate, &in, out, (size_t)*n, &got, err)
    || zt_inflate_next(u->inflate, &in, &one, 1, &more, err) ) return err->rc;
-  if( got+more!=n ) return filters_fail_size(got+more, n, err);
+  if( exact && got+more!=*n ) return filters_fail_size(got+more, *n, err);
+  if( more ){
+    return zt_break(err, "CH1", "a chunk decodes to a stream of more than %llu bytes, which are"
+                    " the most that one of its own has", (unsigned long long)*n);
+  }
+  *n = got;
   if( !zt_inflate_ended(u->inflate, &behind) || behind+in.n<FILTERS_SUM ){
     return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
   }
   in.p -= behind;
-  if( zt_be(in.p, FILTERS_SUM)==zt_adler32(out, (size_t)n) ) return SQLITE_OK;
+  if( zt_be(in.p, FILTERS_SUM)==zt_adler32(out, got) ) return SQLITE_OK;
   return zt_break(err, "E2", "deflate: a chunk whose Adler-32 is wrong");
 }
 
@@ -146,11 +158,17 @@ static int filters_check_sum(const uint8_t *p, uint64_t n, zt_error *err){
 
 /* --- All --- */
 
-/* Bytes that remain after filter i is undone: the filters before it may have added checksums. */
-static uint64_t filters_size(const zt_chunks *c, const zt_chunk *chunk, uint32_t i){
+/* Bytes that remain after filter i is undone: the filters before it may have added checksums. If
+** they made zlib streams, *exact is false, and these are the most. */
+static uint64_t filters_size(const zt_chunks *c, const zt_chunk *chunk, uint32_t i, bool *exact){
   uint64_t n = c->bytes;
+  *exact = true;
   for(uint32_t k=0; k<i; k++){
-    if( c->filter[k].id==ZT_FILTER_FLETCHER32 && !(chunk->skipped>>k & 1) ) n += FILTERS_SUM;
+    if( chunk->skipped>>k & 1 ) continue;
+    if( c->filter[k].id==ZT_FILTER_FLETCHER32 ) n += FILTERS_SUM;
+    if( c->filter[k].id!=ZT_FILTER_ZLIB ) continue;
+    n += n/FILTERS_SPARE_PART+FILTERS_SPARE;   /* Of 31 filters, less than twice, and 200 KiB */
+    *exact = false;
   }
   return n;
 }
@@ -161,7 +179,8 @@ int zt_unfilter_chunk(zt_unfilter *u, const zt_chunks *c, const zt_chunk *chunk,
   unsigned next = 0;
   for(uint32_t i=c->filters; i-->0; ){
     const zt_chunk_filter *f = &c->filter[i];
-    const uint64_t size = filters_size(c, chunk, i);
+    bool exact;
+    uint64_t size = filters_size(c, chunk, i, &exact);
     uint8_t *to;
     if( chunk->skipped>>i & 1 ) continue;
     if( f->id==ZT_FILTER_FLETCHER32 ){
@@ -179,7 +198,7 @@ int zt_unfilter_chunk(zt_unfilter *u, const zt_chunks *c, const zt_chunk *chunk,
     next ^= 1;
     if( !to ) return err->rc;
     if( f->id==ZT_FILTER_ZLIB ){
-      if( filters_inflate(u, (zt_span){ data, (size_t)n }, to, size, err) ) return err->rc;
+      if( filters_inflate(u, (zt_span){ data, (size_t)n }, exact, to, &size, err) ) return err->rc;
       n = size;
     }else{
       if( to==out && n!=size ) return filters_fail_size(n, size, err);

@@ -10,13 +10,16 @@
 ** The joined form is one blob that has, for each value, its indices as u64 and then the value:
 **   K4  the length is a whole number of these
 ** PyTorch may store the last dimensions whole: coordinates cover the other dimensions, and each
-** coordinate has a block of values in row-major order, which K1 counts as one.
+** coordinate has a block of values in row-major order, which K1 counts as one. Coordinates and
+** values may lie at strides; then K1 counts from the first to the last one.
 */
 #include "core/host.h"
 #include "tensor/layout.h"
+#include "tensor/strided.h"
 
 #define COO_RECORDS ((size_t)64 << 10)   /* Bytes of records read at once; a record is smaller */
 #define COO_GATHERED ((uint64_t)8 << 20) /* Coordinates that one reader gathers at once */
+#define COO_APART 4096                   /* Elements that are read at once for coordinates apart */
 
 typedef struct coo {
   zt_array values;
@@ -25,13 +28,21 @@ typedef struct coo {
   /* Layouts with coords: one reader for each dimension; or if memory is too short for these, one
   ** reader of all dimensions, which gathers n coordinates of each from number `from` on */
   zt_array coords[ZT_MAX_RANK];
+  uint64_t n;                      /* Of each dimension */
   uint64_t step;                   /* From one dimension's coordinates to the next dimension's */
+  uint64_t each;                   /* From one coordinate to the next */
+  uint64_t *apart;                 /* COO_APART elements, of which some are coordinates; owned, NULL
+                                   ** if each is 1 */
   uint32_t rank;                   /* Dimensions with coordinates */
   uint64_t whole;                  /* Values of each coordinate */
   zt_array all;
   uint64_t *gathered;              /* `room` for each dimension; owned */
   uint64_t from, room;
-  size_t n;
+  size_t nGathered;
+
+  zt_object view;                  /* Values at strides: their shape and strides, */
+  zt_tensor viewed;                /* the tensor of that shape, */
+  zt_strided *strided;             /* and its reader; NULL: they have no strides */
 
   zt_array indices;                /* Layouts with indices */
   uint32_t columns;                /* Indices of each value; 0: a scalar's */
@@ -59,7 +70,16 @@ static int coo_open_blob(zt_tensor *t, coo *s, zt_error *err){
   return zt_array_open_part(&payload, zt_dtype_get(ZT_DTYPE_u8), 0, length, &s->records, err);
 }
 
-/* Set rank and whole. Returns the number of coordinates. */
+/* Elements from the first coordinate to the last one of n in `rank` dimensions; UINT64_MAX: too
+** many. */
+static uint64_t coo_span(const coo *s, uint32_t rank, uint64_t n){
+  uint64_t across, along, span;
+  if( rank==0 || n==0 ) return 0;
+  return zt_mul64(rank-1, s->step, &across) && zt_mul64(n-1, s->each, &along)
+      && zt_add64(across, along, &span) && zt_add64(span, 1, &span) ? span : UINT64_MAX;
+}
+
+/* Set rank and whole. Returns the number of coordinates that the values make. */
 static uint64_t coo_set_whole(const zt_tensor *t, coo *s){
   const zt_object *o = t->object;
   s->rank = o->rank-o->whole;
@@ -75,18 +95,44 @@ static int coo_open_coords(zt_tensor *t, coo *s, const zt_component *component,
   zt_payload payload = zt_tensor_payload(t, component);
   payload.side_by_side = n ? s->rank : 1;
   for(uint32_t d=0; d<s->rank; d++){
-    if( zt_array_open_part(&payload, dtype, d*s->step*dtype->width, n, &s->coords[d], err) ){
-      return err->rc;
-    }
+    if( zt_array_open_part(&payload, dtype, d*s->step*dtype->width, coo_span(s, 1, n),
+                           &s->coords[d], err) ) return err->rc;
   }
   return SQLITE_OK;
+}
+
+/* Set what the object's strides tell, and the reader of values (K1). */
+static int coo_set_strides(zt_tensor *t, coo *s, zt_error *err){
+  const uint64_t *strides = t->object->strides;
+  zt_object *v = &s->view;
+  uint64_t needed;
+  s->n = strides[ZT_COO_COORDINATES];
+  s->step = strides[ZT_COO_BY_DIMENSION];
+  s->each = strides[ZT_COO_BY_COORDINATE];
+  v->rank = 1+t->object->whole;
+  v->shape[0] = s->n;
+  memcpy(v->shape+1, t->object->shape+s->rank, t->object->whole*sizeof(*v->shape));
+  memcpy(v->strides, strides+ZT_COO_VALUES, v->rank*sizeof(*v->strides));
+  v->has_strides = true;
+  if( !zt_object_count(v) || zt_strided_measure(v, &needed, err) || needed!=s->values.length ){
+    if( err->rc ) return err->rc;
+    return zt_break(err, "K1", "there are %llu values for %llu coordinates with strides",
+                    s->values.length, s->n);
+  }
+  t->stored = v->elements;
+  s->viewed = *t;
+  s->viewed.object = v;
+  if( t->stored>0 && !(s->strided = zt_strided_new(&s->viewed, &s->values, err)) ) return err->rc;
+  if( s->each==1 ) return SQLITE_OK;
+  s->apart = sqlite3_malloc64(COO_APART*sizeof(*s->apart));
+  return s->apart ? SQLITE_OK : zt_fail_nomem(err);
 }
 
 static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   zt_component component = { 0 };
   zt_payload payload = zt_tensor_payload(t, &component);
   zt_array all = { 0 };
-  uint64_t needed = 0, length, n;
+  uint64_t length;
   const zt_dtype *dtype;
   if( zt_tensor_values(t, &s->values, err) ) return err->rc;
   t->dtype = s->values.dtype;
@@ -104,17 +150,15 @@ static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   if( t->object->rank && !t->object->has_strides && !t->object->whole ){
     zt_array_trim(&s->values, length/t->object->rank);
   }
-  n = coo_set_whole(t, s);
+  s->step = s->n = coo_set_whole(t, s);
+  s->each = 1;
   t->stored = s->values.length;
-  s->step = t->object->has_strides ? t->object->strides[0] : n;
-  if( s->rank && n && (!zt_mul64(s->rank-1, s->step, &needed) || !zt_add64(needed, n, &needed)) ){
-    needed = UINT64_MAX;
-  }
-  if( needed!=length || n*s->whole!=t->stored ){
+  if( t->object->has_strides && coo_set_strides(t, s, err) ) return err->rc;
+  if( coo_span(s, s->rank, s->n)!=length || (!t->object->has_strides && s->n*s->whole!=t->stored) ){
     return zt_break(err, "K1", "coords has %llu entries for %llu values in %u dimensions", length,
-                    n, s->rank);
+                    s->n, s->rank);
   }
-  return coo_open_coords(t, s, &component, dtype, n, err);
+  return coo_open_coords(t, s, &component, dtype, s->n, err);
 }
 
 static int coo_open_indices(zt_tensor *t, coo *s, zt_error *err){
@@ -154,6 +198,8 @@ static void coo_close(zt_tensor *t){
   zt_array_close(&s->indices);
   zt_array_close(&s->all);
   for(uint32_t d=0; d<ZT_MAX_RANK; d++) zt_array_close(&s->coords[d]);
+  zt_strided_free(s->strided);
+  sqlite3_free(s->apart);
   sqlite3_free(s->gathered);
   sqlite3_free(s->window);
 }
@@ -245,12 +291,12 @@ static int coo_next_indices(zt_tensor *t, coo *s, zt_entries *out, zt_error *err
 static int coo_use_one_reader(zt_tensor *t, coo *s, zt_error *err){
   zt_component component = { 0 };
   zt_payload payload = zt_tensor_payload(t, &component);
-  const uint64_t n = t->stored/s->whole;
+  const uint64_t n = s->n;
   uint64_t *gathered;
   zt_error_clear(err);
   err->component.z = NULL;
   if( zt_tensor_component(t, "coords", "indices", &component, err) ) return err->rc;
-  if( zt_array_open_part(&payload, s->coords[0].dtype, 0, (s->rank-1)*s->step+n, &s->all, err) ){
+  if( zt_array_open_part(&payload, s->coords[0].dtype, 0, coo_span(s, s->rank, n), &s->all, err) ){
     return err->rc;
   }
   s->room = n<COO_GATHERED/s->rank ? n : COO_GATHERED/s->rank;
@@ -265,24 +311,41 @@ static int coo_use_one_reader(zt_tensor *t, coo *s, zt_error *err){
   return SQLITE_OK;
 }
 
+/* Read n coordinates of one dimension, whose first one is element `first` of the array. */
+static int coo_read_apart(const coo *s, zt_array *a, uint64_t first, size_t n, uint64_t *to,
+                          zt_error *err){
+  const uint64_t each = s->each;
+  if( each==1 ) return zt_array_read_indices(a, first, n, to, err);
+  while( n>0 ){
+    const size_t most = each<COO_APART ? each ? (size_t)((COO_APART-1)/each)+1 : n : 1;
+    const size_t m = n<most ? n : most;
+    if( zt_array_read_indices(a, first, (size_t)((m-1)*each)+1, s->apart, err) ) return err->rc;
+    for(size_t i=0; i<m; i++) to[i] = s->apart[i*each];
+    first += m*each;
+    to += m;
+    n -= m;
+  }
+  return SQLITE_OK;
+}
+
 /* Gather the coordinates from number i on, as many as there is room for. */
-static int coo_gather(zt_tensor *t, coo *s, uint64_t i, zt_error *err){
-  uint64_t remaining = t->stored/s->whole-i;
+static int coo_gather(coo *s, uint64_t i, zt_error *err){
+  uint64_t remaining = s->n-i;
   size_t n = (size_t)(remaining<s->room ? remaining : s->room);
-  s->n = 0;
+  s->nGathered = 0;
   for(uint32_t d=0; d<s->rank; d++){
-    if( zt_array_read_indices(&s->all, d*s->step+i, n, s->gathered+d*s->room, err) ){
+    if( coo_read_apart(s, &s->all, d*s->step+i*s->each, n, s->gathered+d*s->room, err) ){
       return err->rc;
     }
   }
   s->from = i;
-  s->n = n;
+  s->nGathered = n;
   return SQLITE_OK;
 }
 
 static int coo_read_dimension(coo *s, uint32_t d, uint64_t i, size_t n, uint64_t *to,
                               zt_error *err){
-  if( !s->gathered ) return zt_array_read_indices(&s->coords[d], i, n, to, err);
+  if( !s->gathered ) return coo_read_apart(s, &s->coords[d], i*s->each, n, to, err);
   memcpy(to, s->gathered+d*s->room+(i-s->from), n*sizeof(*to));
   return SQLITE_OK;
 }
@@ -307,8 +370,8 @@ static int coo_read_cells(zt_tensor *t, coo *s, uint64_t i, size_t n, uint64_t *
 static int coo_read_gathered_cells(zt_tensor *t, coo *s, uint64_t i, size_t *n, uint64_t *cell,
                                    zt_error *err){
   uint64_t there;
-  if( (i<s->from || i-s->from>=s->n) && coo_gather(t, s, i, err) ) return err->rc;
-  there = s->from+s->n-i;
+  if( (i<s->from || i-s->from>=s->nGathered) && coo_gather(s, i, err) ) return err->rc;
+  there = s->from+s->nGathered-i;
   if( *n>there ) *n = (size_t)there;
   return coo_read_cells(t, s, i, *n, cell, err);
 }
@@ -334,7 +397,8 @@ static int coo_next_components(zt_tensor *t, coo *s, zt_entries *out, zt_error *
   if( s->gathered ) coo_read_gathered_cells(t, s, i, &n, out->cell, err);
   if( err->rc ) return err->rc;
   coo_spread(s, i, n, out);
-  return zt_array_read(&s->values, s->entry, out->n, &out->value, err);
+  return s->strided ? zt_strided_read(s->strided, s->entry, out->n, out->value.bytes, err)
+       : zt_array_read(&s->values, s->entry, out->n, &out->value, err);
 }
 
 static int coo_next(zt_tensor *t, zt_entries *out, zt_error *err){

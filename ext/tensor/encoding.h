@@ -21,7 +21,7 @@
 **       object determine it
 **   E4  decoding stops as soon as it would exceed that; lengths in frames are not trusted
 **   E5  the number of stored bytes is known
-**   E6  the type can express numbers that are stored as another type
+**   E6  the type can express numbers that are stored as another type, without rounding
 */
 #ifndef ZT_TENSOR_ENCODING_H
 #define ZT_TENSOR_ENCODING_H

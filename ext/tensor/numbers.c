@@ -3,9 +3,10 @@
 ** one, which saves room. Their bytes are plain, or a stream of zlib in turn, between other bytes of
 ** its content. Decoding converts them (convert.h).
 **
-**   E6  the type can express each number
+**   E6  the type can express each number: none is rounded. What becomes a bool is only 0 or not 0
 */
 #include <assert.h>
+#include <math.h>
 #include "core/host.h"
 #include "tensor/convert.h"
 #include "tensor/encoding.h"
@@ -25,6 +26,7 @@ typedef struct numbers {
   size_t begin, end;             /* Bytes of `converted` that are next */
   ZT_NUMBERS(NUMBERS_PIECE) stored;
   ZT_NUMBERS(NUMBERS_PIECE) converted;
+  ZT_NUMBERS(NUMBERS_PIECE) again;   /* `converted`, converted back */
 } numbers;
 
 static void numbers_close(zt_decoder *decoder){
@@ -99,6 +101,34 @@ static int numbers_read(numbers *d, size_t n, zt_error *err){
   return numbers_inflate(d, d->stored.bytes, n*d->from->width, err);
 }
 
+/* --- Converting --- */
+
+/* True if a conversion may round a number. */
+static bool numbers_may_round(const zt_dtype *from, const zt_dtype *to){
+  if( to->class==ZT_BOOL ) return false;
+  if( from->class==ZT_FLOAT ) return to->class!=ZT_FLOAT || to->width<from->width;
+  return to->class==ZT_FLOAT && from->width>=to->width;
+}
+
+/* True if number i is the same as after it was converted, and back. Its NaN may have other bits. */
+static bool numbers_is_same(const numbers *d, size_t i){
+  const zt_scalar a = zt_scalar_of(d->from, d->stored.bytes+i*d->from->width);
+  const zt_scalar b = zt_scalar_of(d->from, d->again.bytes+i*d->from->width);
+  if( a.class==ZT_FLOAT ) return a.real==b.real || (isnan(a.real) && isnan(b.real));
+  return a.i==b.i && a.u==b.u;
+}
+
+/* Convert n numbers. Returns how many of them are exact, up to the first one that is not. */
+static size_t numbers_convert(numbers *d, size_t n){
+  const size_t done = zt_convert(d->from, &d->stored, d->to, &d->converted, n);
+  size_t back, i = 0;
+  if( !numbers_may_round(d->from, d->to) ) return done;
+  back = zt_convert(d->to, &d->converted, d->from, &d->again, done);
+  if( memcmp(&d->again, &d->stored, back*d->from->width)==0 ) return back;
+  while( i<back && numbers_is_same(d, i) ) i++;
+  return i;
+}
+
 /* Convert the next numbers. `end` stays 0 if there are none. */
 static int numbers_refill(numbers *d, zt_error *err){
   const size_t n = d->n-d->at<NUMBERS_PIECE ? (size_t)(d->n-d->at) : NUMBERS_PIECE;
@@ -106,7 +136,7 @@ static int numbers_refill(numbers *d, zt_error *err){
   d->begin = d->end = 0;
   if( numbers_read(d, n, err) ) return err->rc;
   if( d->swap ) zt_swap_bytes(&d->stored, n*d->from->width, d->from->unit);
-  done = zt_convert(d->from, &d->stored, d->to, &d->converted, n);
+  done = numbers_convert(d, n);
   if( done<n ){
     return zt_break(err, "E6", "number %llu, which is stored as %s, does not fit %s", d->at+done,
                     d->from->name, d->to->name);

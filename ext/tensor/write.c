@@ -81,6 +81,7 @@ static int write_check_sparse(const zt_draft *d, uint32_t number, zt_error *err)
                    : "sparse_coo has values and coords");
   }
   n = write_elements(&places)/(csr || o.rank==0 ? 1 : o.rank);
+  if( !csr && o.rank==0 && n==0 ) return SQLITE_OK;   /* A scalar's values have no coordinates */
   if( zt_dtype_size(values.element, n, &bytes) && bytes==values.decoded_length ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "%llu values have %llu places",
                  (unsigned long long)write_elements(&values), (unsigned long long)n);

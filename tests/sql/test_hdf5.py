@@ -313,6 +313,11 @@ def test_elements_without_values(db, type, size, format, dtype, reason):
     assert reason in message(db, "SELECT zt_dense(?, 'w')", data)
 
 
+def test_a_heap_with_filters_is_not_broken(db):
+    data = (ROOT / "tests/formats/hdf5/hostile/heap-filters.h5").read_bytes()
+    assert rows(db, "SELECT objects, error_kind FROM zt_files(?)", data) == [(None, "unsupported")]
+
+
 def of_type(type, size):
     f = hdf5.File()
     return hdf5.beside(hdf5.contiguous(f.put(bytes(4 * size)), 4 * size), type=type, file=f)

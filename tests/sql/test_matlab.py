@@ -130,6 +130,31 @@ def test_values_of_a_logical_sparse_matrix(db, indices, columns, values, stored)
     assert rows(db, "SELECT component, dtype FROM zt_components(?) WHERE component = 'values'", source) == [("values", stored)]
 
 
+@pytest.mark.parametrize("type, value, dtype, shown", [
+    (matlab.I64, 2**53 + 1, "i64", "9007199254740993"), (matlab.I64, -2**63, "i64", "-9223372036854775808"), (matlab.U64, 2**64 - 1, "u64", "18446744073709551615"),
+    (matlab.I32, 7, "f64", "7.0"), (matlab.F32, 1.5, "f64", "1.5"), (matlab.F64, 1.5, "f64", "1.5")])
+def test_sparse_integers_that_doubles_do_not_hold(db, type, value, dtype, shown):
+    """scipy writes them; each has its own value, and so its own fingerprint."""
+    zero, prints = ("0" if dtype != "f64" else "0.0"), set()
+    for last in (1, 2):
+        matrix = W.matrix(matlab.SPARSE, (1, 3), W.numbers(matlab.I32, (0, 0)), W.numbers(matlab.I32, (0, 1, 1, 2)), W.numbers(type, (value, last)), name="w")
+        for source in (W.file(matrix), W.file(W.packed(matrix))):
+            end = str(last) if dtype != "f64" else f"{last}.0"
+            assert rows(db, "SELECT dtype, zt_json(?1, object) FROM zt_objects(?1)", source) == [(dtype, f"[[{shown},{zero},{end}]]")]
+            assert rows(db, "SELECT severity, rule FROM zt_check(?, 'full')", source) == []
+            prints.add(rows(db, "SELECT fingerprint FROM zt_objects(?)", source)[0][0])
+    assert len(prints) == 2
+
+
+@pytest.mark.parametrize("flags", [0, matlab.COMPLEX])
+def test_a_number_that_its_class_would_round(db, flags):
+    parts = [W.numbers(matlab.I64, (2**53 + 1,))] * (2 if flags else 1)
+    source = W.file(W.matrix(DOUBLE, (1, 1), *parts, name="w", flags=flags))
+    assert "number 0, which is stored as i64, does not fit f64" in message(db, "SELECT zt_json(?, 'w')", source)
+    assert rows(db, "SELECT fingerprint FROM zt_objects(?)", source) == [(None,)]
+    assert rows(db, "SELECT severity, rule FROM zt_check(?, 'full')", source)[0] == ("error", "stored-number")
+
+
 def test_a_logical_sparse_matrix_that_is_complex(db):
     source = W.file(W.matrix(matlab.SPARSE, (3, 2), W.numbers(matlab.I32, (0, 2, 1)), W.numbers(matlab.I32, (0, 2, 3)), *[W.numbers(matlab.F64, (1, 2, 3))] * 2,
                              name="w", flags=matlab.LOGICAL | matlab.COMPLEX))

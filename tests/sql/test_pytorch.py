@@ -561,16 +561,85 @@ def coo(indices, values, size):
 
 
 @pytest.mark.parametrize("indices, values, size", [
-    (((1, 2), (2, 1)), ((-1,), (1,)), (3,)), (((1, 2), (2, 1)), ((2,), (2,)), (3,)), (((1, 2), (2, 1)), ((2,), (1,), 0, {"neg": True}), (3,)),
+    (((1, 2), (2, 1)), ((-1,), (1,)), (3,)), (((1, 2), (2, 1)), ((2,), (1,), 0, {"neg": True}), (3,)),
     (((1, 2), (2, 1), 0, {"neg": True}), ((2,), (1,)), (3,)), (((2,), (1,)), ((2,), (1,)), (3,)), (((1, 2), (2, 1)), ((), ()), (3,)),
     (((1, 3), (3, 1)), ((2,), (1,)), (3,)), (((1, 2), (2, 1)), ((2, 1, 1), (1, 1, 1)), (3,)), (((2, 2), (2, 1)), ((2,), (1,)), (3,)),
-    (((1, 2), (2, 1)), ((2, 2), (2, 1)), (3, 3)), (((2, 2), (1, 2)), ((2,), (1,)), (3, 3))])
+    (((1, 2), (2, 1)), ((2, 2), (2, 1)), (3, 3)), (((2, 1 << 40), (0, 0)), ((1 << 40,), (0,)), (3, 3)), (((1, 2), (2, 1)), ((2, 1 << 40), (0, 0)), (3, 1 << 40))])
 def test_coordinates_that_are_not_put_together_are_listed(db, indices, values, size):
     source = coo(indices, values, size)
     assert message(db, "SELECT zt_dense(?, 's')", source) == place(source, "s") + "its indices and values do not have the shapes and strides that are read"
     assert rows(db, "SELECT format, shape, fingerprint FROM zt_objects(?)", source) == [
         ("torch._rebuild_sparse_tensor", json.dumps(size).replace(" ", ""), None)]
     assert rows(db, "SELECT component FROM zt_components(?)", source) == [("values",), ("indices",)]
+
+
+def strided(numbers, shape, strides, offset):
+    """A view of numbers, as nested lists."""
+    if not shape:
+        return numbers[offset]
+    return [strided(numbers, shape[1:], strides[1:], offset + i * strides[0]) for i in range(shape[0])]
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("indices, values, size", [
+    ((2, 3, 1, 2, 0), ((3,), (1,), 0), (5, 5)),                   # edges.t()
+    ((2, 3, 1, 2, 4), ((3,), (2,), 1), (5, 5)), ((2, 3, 3, 1, 1), ((3,), (0,), 2), (5, 5)), ((1, 3, 0, 0, 2), ((3,), (1,), 0), (5,)),
+    ((3, 3, 2, 5, 0), ((3,), (5,), 2), (5, 5, 5)), ((1, 3, 99, 4, 1), ((3, 2), (1, 4), 0), (5, 2)), ((1, 3, 3, 1, 0), ((3, 2, 2), (4, 1, 2), 1), (5, 2, 2)),
+    ((1, 3, 0, 0, 0), ((3,), (2,), 0), (5,)), ((2, 1, 1, 1, 0), ((1, 2), (7, 3), 0), (5, 5, 2)), ((1, 3, 3, 1, 0), ((3, 2), (0, 1), 0), (5, 2)),
+    ((0, 2, 1, 1, 0), ((2,), (0,), 3), ()), ((1, 3, 3, 2, 0), ((3, 0), (1, 1), 0), (5, 0))])
+def test_coordinates_and_values_at_strides(db, indices, values, size, compression):
+    """Indices: dimensions, number, strides, offset."""
+    places, numbers = [0, 1, 4, 2, 3, 3, 0, 2, 1, 4, 4, 0, 1, 2, 3, 0], [float(i) for i in range(1, 17)]
+    dimensions, n, step, each, first = indices
+    shape, strides, offset = values
+    source = of({"s": sparse(tensor((dimensions, n), (step, each), offset=first, key="i", elements=16, kind="LongStorage"),
+                             tensor(shape, strides, offset=offset, key="0", elements=16), size)},
+                storages={"0": struct.pack("<16f", *numbers), "i": struct.pack("<16q", *places)}, methods={"data/0": compression, "data/i": compression})
+    whole, want = math.prod(shape[1:]), [0.0] * math.prod(size)
+    flat = strided(numbers, shape, strides, offset)
+    for i in range(n):
+        place = 0
+        for d in range(dimensions):
+            place = place * size[d] + places[first + d * step + i * each]
+        block = np.array(flat[i]).ravel()
+        for k in range(whole):
+            want[place * whole + k] += block[k]
+    assert rows(db, "SELECT format FROM zt_objects(?)", source) == [("torch._rebuild_sparse_tensor",)]
+    assert dense(db, source, "s") == want
+    assert value(db, "SELECT count(*) FROM zt_elements(?, 's')", source) == n * whole
+    assert rows(db, "SELECT rule FROM zt_check(?, 'full') WHERE severity = 'error'", source) == []
+    assert rows(db, "SELECT fingerprint FROM zt_objects(?)", source) == rows(
+        db, "SELECT fingerprint FROM zt_objects(?)", of({"s": tensor(size, tuple(math.prod(size[d + 1:]) for d in range(len(size))), elements=len(want))},
+                                                        storages={"0": struct.pack(f"<{len(want)}f", *want)}))
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize("format", ["ztensor-2", "ztensor-1.2"])
+def test_a_sparse_scalar_is_written_or_refused(db, n, format):
+    """It has no coordinates, and any number of values, whose sum it is."""
+    source = of({"s": sparse(tensor((0, n), (max(n, 1), 1), key="i", elements=0, kind="LongStorage"), tensor((n,), elements=4), ())}, storages={"0": ONES, "i": b""})
+    if format == "ztensor-2":
+        assert "ztensor-2 cannot hold sparse_coo without a dimension; format='dense'" in message(db, "SELECT zt_pack(?, 's', ?, 's')", format, source)
+        return
+    packed = value(db, "SELECT zt_pack(?, 's', ?, 's')", format, source)
+    assert rows(db, "SELECT object, shape, zt_json(?1, object) FROM zt_objects(?1)", packed) == [("s", "[]", value(db, "SELECT zt_json(?, 's')", source))]
+
+
+def test_many_coordinates_at_strides(db):
+    """More than are read at once: a list of edges, and a column of a table."""
+    n, wide = 20000, 5000
+    random = np.random.default_rng(1)
+    edges, table = random.integers(0, 90, (n, 2)), random.integers(0, 100, (n, 3)).astype("f4")
+    want = np.zeros((90, 90), "f4")
+    np.add.at(want, (edges[:, 0], edges[:, 1]), table[:, 1])
+    source = of({"s": sparse(tensor((2, n), (1, 2), key="i", elements=2 * n, kind="LongStorage"), tensor((n,), (3,), offset=1, elements=3 * n), (90, 90)),
+                 "far": sparse(tensor((1, 7), (1, wide), key="i", elements=2 * n, kind="LongStorage"), tensor((7,), (wide,), elements=3 * n), (90,))},
+                storages={"0": table.tobytes(), "i": edges.astype("<i8").tobytes()})
+    assert dense(db, source, "s") == want.ravel().tolist()
+    far = np.zeros(90, "f4")
+    np.add.at(far, edges.ravel()[:7 * wide:wide], table.ravel()[:7 * wide:wide])
+    assert dense(db, source, "far") == far.tolist()
+    assert value(db, "SELECT sum(value) FROM zt_elements(?, 's')", source) == float(table[:, 1].sum())
 
 
 def test_coordinates_of_one_value_may_lie_apart(db):
@@ -660,7 +729,7 @@ def test_blocks_that_do_not_fill_the_matrix_are_an_error(db, layout, size, shape
 
 
 @pytest.mark.parametrize("size, shape, why", [
-    ((2, 3, 4), (2, 2), "it is a batch of sparse matrices, whose values are not put together"),
+    ((2, 3, 4), (2, 2), "it is a sparse matrix of arrays, its dense dimensions, whose values are not put together"),
     ((3, 4), (2, 2), "its indices and values do not have the shapes and strides that are read")])
 def test_sparse_tensors_that_are_not_put_together_are_listed(db, size, shape, why):
     source = compressed("csr", size, [0, 1, 2], [0, 1], shape)
@@ -668,6 +737,14 @@ def test_sparse_tensors_that_are_not_put_together_are_listed(db, size, shape, wh
     assert message(db, "SELECT zt_dense(?, 's')", source) == place(source, "s") + why
     assert rows(db, "SELECT message FROM zt_check(?) WHERE object = 's'", source) == [(why,)]
     assert rows(db, "SELECT component, length FROM zt_components(?)", source) == [("values", 4 * math.prod(shape)), ("indices", 16), ("indptr", 24)]
+
+
+def test_a_batch_of_sparse_matrices_is_listed(db):
+    line, lines = tensor((2, 2), (2, 1)), tensor((2, 3), (3, 1), elements=6)
+    source = of({"s": sparse_parts("csr", lines, line, line, (2, 2, 4))}, storages={"0": bytes(48)})
+    assert rows(db, "SELECT message FROM zt_check(?) WHERE object = 's' AND severity = 'note'", source) in (
+        [], [("it is a batch of sparse matrices, whose values are not put together",)])
+    assert "it is a batch of sparse matrices, whose values are not put together" in message(db, "SELECT zt_dense(?, 's')", source)
 
 
 def test_parts_of_compressed_rows_have_one_dimension_and_are_contiguous(db):

@@ -77,6 +77,8 @@ TEST(test_filters_are_undone){
     { 29, 64, { SHUFFLE }, 0 }, { 30, 0, { SUM }, 0 }, { 29, 0, { SUM }, 0 }, { 2999, 0, { SUM }, 0 }, { 30, 0, { ZLIB }, 0 },
     { 30, 0, { SUM, ZLIB }, 0 }, { 30, 0, { ZLIB, SUM }, 0 }, { 30, 5, { SHUFFLE, ZLIB, SUM }, 0 }, { 30, 5, { SUM, SHUFFLE, ZLIB }, 0 },
     { 30, 5, { SUM, SHUFFLE, ZLIB }, 1 }, { 30, 5, { SUM, SHUFFLE, ZLIB }, 2 }, { 30, 5, { SUM, SHUFFLE, ZLIB }, 7 }, { 30, 0, { 0 }, 0 },
+    { 30, 0, { ZLIB, ZLIB }, 0 }, { 2999, 0, { ZLIB, ZLIB }, 0 }, { 30, 0, { ZLIB, ZLIB, ZLIB }, 0 }, { 2999, 4, { ZLIB, SHUFFLE, ZLIB }, 0 },
+    { 2999, 4, { ZLIB, SHUFFLE, ZLIB }, 2 }, { 30, 0, { ZLIB, ZLIB }, 1 }, { 30, 0, { ZLIB, ZLIB }, 2 }, { 30, 0, { SUM, ZLIB, SUM, ZLIB }, 0 },
   };
   for(size_t i=0; i<COUNT(rows); i++){
     const filtered *f = &rows[i];
@@ -132,6 +134,21 @@ TEST(test_chunks_that_are_broken){
     check( unfilter(&f, stored, out)==SQLITE_ERROR, "row %d was read", (int)i );
     check( strcmp(err.rule, rows[i].rule)==0 && strstr(err.message, rows[i].says), "row %d: %s: %s", (int)i, err.rule, err.message );
     zt_error_clear(&err);
+  }
+}
+
+/* A stream within a stream may be somewhat longer than the chunk, and is bounded. */
+TEST(test_a_stream_in_a_stream){
+  const filtered f = { 30, 0, { ZLIB, ZLIB }, 0 };
+  static const size_t behind[] = { 1, 4000, 4200 };
+  uint8_t out[MOST];
+  for(size_t i=0; i<COUNT(behind); i++){
+    blob stored = content_of(30);
+    filter(&stored, ZLIB, 0);
+    put_repeated(&stored, 0, behind[i]);
+    filter(&stored, ZLIB, 0);
+    check( unfilter(&f, stored, out)==(behind[i]>4100 ? SQLITE_ERROR : SQLITE_OK), "%d bytes: %s", (int)behind[i], err.message );
+    if( err.rc ) assert_failed(&err, "a chunk decodes to a stream of more than 4126 bytes", "bound");
   }
 }
 

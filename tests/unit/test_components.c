@@ -164,15 +164,31 @@ TEST(test_dimensions_that_are_stored_whole){
 }
 
 TEST(test_coords_with_strides){
-  static const struct { uint32_t rank; uint64_t step; } rows[] = { { 3, (uint64_t)1<<63 }, { 2, UINT64_MAX }, { 2, 3 } };
   static const uint64_t shape[] = { 2, 3, 1 };
+  static const struct {
+    uint32_t rank, whole;
+    uint64_t n, step, each, first, second;   /* Strides of values */
+    const char *bytes, *rule, *says;   /* What it reads as, or the error */
+  } rows[] = {
+    { 3, 0, 2, (uint64_t)1<<63, 1, 1, 0, NULL, "K1", "coords has 5 entries for 2 values in 3" }, { 2, 0, 2, UINT64_MAX, 1, 1, 0, NULL, "K1", "coords has 5 entries for 2 values in 2" },
+    { 2, 0, 2, 1, UINT64_MAX, 1, 0, NULL, "K1", "coords has 5 entries for 2 values in 2" }, { 2, 0, UINT64_MAX, 1, 2, 2, 0, NULL, "D1", "the strides lead beyond 2^64 elements" },
+    { 2, 0, 3, 3, 1, 1, 0, NULL, "K1", "there are 2 values for 3 coordinates with strides" }, { 2, 0, 2, 3, 1, 2, 0, NULL, "K1", "there are 2 values for 2 coordinates with strides" },
+    { 2, 0, 2, 3, 1, 1, 0, "\0\7\0\0\0\10", NULL, NULL }, { 2, 0, 2, 1, 3, 1, 0, "\0\7\0\0\0\10", NULL, NULL }, { 1, 0, 2, 77, 4, 1, 0, NULL, "K2", "coordinate 2 of value 1 in dimension 0, which has 2" },
+    { 2, 1, 2, 77, 4, 0, 1, NULL, "K1", "there are 2 values for 2 coordinates with strides" }, { 3, 1, 2, 1, 3, 1, 77, "\0\7\0\0\0\10", NULL, NULL },
+    { 2, 0, 1, 4, 77, 1, 0, NULL, "K1", "there are 2 values for 1 coordinates with strides" }, { 0, 0, 2, 77, 77, 1, 0, NULL, "K1", "coords has 5 entries for 2 values in 0" },
+  };
   for(size_t i=0; i<COUNT(rows); i++){
     changed c;
-    begin_coo(&c, rows[i].rank, shape, "coords", NUMBERS(1, 7, 8), NUMBERS(8, 0, 1, 9, 2, 1), 8, ZT_LAYOUT_COO);
+    begin_coo(&c, rows[i].rank, shape, "coords", NUMBERS(1, 7, 8), NUMBERS(8, 0, 1, 9, 1, 2), 8, ZT_LAYOUT_COO);
     c.opened.object.has_strides = true;
-    c.opened.object.strides[0] = rows[i].step;
-    if( rows[i].step==3 ) expect_bytes(&c, "\0\0\7\0\10\0", 6);
-    else refuse(&c, "K1", "coords has 5 entries for 2 values");
+    c.opened.object.whole = rows[i].whole;
+    c.opened.object.strides[ZT_COO_COORDINATES] = rows[i].n;
+    c.opened.object.strides[ZT_COO_BY_DIMENSION] = rows[i].step;
+    c.opened.object.strides[ZT_COO_BY_COORDINATE] = rows[i].each;
+    c.opened.object.strides[ZT_COO_VALUES] = rows[i].first;
+    c.opened.object.strides[ZT_COO_VALUES+1] = rows[i].second;
+    if( rows[i].bytes ) expect_bytes(&c, rows[i].bytes, 6);
+    else refuse(&c, rows[i].rule, rows[i].says);
   }
 }
 

@@ -4,6 +4,7 @@
 */
 #include "subject.h"
 
+#include <math.h>
 #include <zlib.h>
 #include "tensor/convert.h"
 #include "tensor/encoding.h"
@@ -133,6 +134,46 @@ TEST(test_numbers_that_do_not_fit){
   zt_stream_close(stream);
   close_subject(&s);
   free(content.p);
+}
+
+typedef union wide {
+  int64_t i;
+  uint64_t u;
+  double d;
+} wide;
+
+TEST(test_numbers_that_would_be_rounded){
+  static const struct { const char *from, *to; wide a[3]; int refused; } rows[] = {
+    { "i64", "f64", { { .i = 1 }, { .i = INT64_C(1)<<53 }, { .i = -(INT64_C(1)<<53) } }, -1 }, { "i64", "f64", { { .i = INT64_MIN }, { .i = (INT64_C(1)<<53)+1 }, { .i = 0 } }, 1 },
+    { "i64", "f64", { { .i = 1 }, { .i = 2 }, { .i = INT64_MAX } }, 2 }, { "u64", "f64", { { .u = UINT64_C(1)<<63 }, { .u = 2 }, { .u = 3 } }, -1 },
+    { "u64", "f64", { { .u = (UINT64_C(1)<<63)+1 }, { .u = UINT64_MAX }, { .u = 3 } }, 0 }, { "f64", "f32", { { .d = 0.5 }, { .d = (double)NAN }, { .d = 0.1 } }, 2 },
+    { "f64", "f32", { { .d = 0.5 }, { .d = (double)NAN }, { .d = (double)-INFINITY } }, -1 }, { "f64", "i16", { { .d = -3 }, { .d = -0.0 }, { .d = 4 } }, -1 },
+    { "f64", "i16", { { .d = -3 }, { .d = 1.5 }, { .d = 4 } }, 1 }, { "i64", "f32", { { .i = 1 << 24 }, { .i = -1 }, { .i = (1 << 24)+1 } }, 2 },
+    { "f64", "bool", { { .d = 0.5 }, { .d = 0 }, { .d = 2 } }, -1 },
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    const bool fits = rows[i].refused<0;
+    zt_error err = ZT_ERROR_NONE;
+    blob content = { 0 };
+    uint8_t out[24];
+    zt_stream *stream;
+    char says[100];
+    size_t got;
+    subject s;
+    for(int k=0; k<3; k++) for(int b=0; b<8; b++) put_byte(&content, rows[i].a[k].u>>8*b & 0xFF);
+    open_numbers(&s, content, 3, 0, 0, false, false);
+    s.component.number = zt_dtype_named((zt_text){ rows[i].from, strlen(rows[i].from) });
+    s.component.dtype = (zt_text){ rows[i].to, strlen(rows[i].to) };
+    zt_dtype_decide(&s.component);
+    s.component.decoded_length = 3*s.component.storage->width;
+    zt_stream_open(&s.payload, &stream, &err);
+    check( zt_stream_read(stream, 0, out, s.component.decoded_length, &got, &err)==(fits ? SQLITE_OK : SQLITE_ERROR), "row %zu: %s", i, err.message );
+    snprintf(says, sizeof(says), "number %d, which is stored as %s, does not fit %s", rows[i].refused, rows[i].from, rows[i].to);
+    if( !fits ) assert_failed(&err, says, "E6");
+    zt_stream_close(stream);
+    close_subject(&s);
+    free(content.p);
+  }
 }
 
 int main(void){

@@ -452,7 +452,7 @@ def heap_cases():
     huge = b"\x10" + struct.pack("<QQ", g.put(body), len(body))
     yield "ok-heap-huge", of_links([huge], data=b"", file=g, id_length=17)[2], "ok", None, None, None, "a link whose ID has its address", {"object": "w"}
     yield broken("heap-version", "'FRHP' of version 1 at address {heap}", "a heap of version 1", version=1)
-    yield broken("heap-filters", "filters, which are not read, in the heap at address {heap}", "a heap with filters", filters=8)
+    yield broken("heap-filters", "filters, which are not read, in the heap at address {heap}", "a heap with filters", number="HD20", finding="hdf5-heap-filters", filters=8)
     yield broken("heap-id-65", "a wrong ID length in the heap at address {heap}", "IDs of 65 bytes", id_length=65)
     g = File()
     g.bytes = bytearray(f.bytes)

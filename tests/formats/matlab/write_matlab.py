@@ -560,6 +560,11 @@ def cases():
     yield "imag-less", of_w(four, w.numbers(F32, (1, 2)), flags=COMPLEX), "lists_but_no_dense", "D1", "length", "4 elements of f32 are 16 bytes, and it has 8", "half an imaginary part", {"object": "w"}
     yield "halves", of_w(w.element(I16, b"\1\0\2\0\3")), "lists_but_no_bytes", "ML10", "matlab-numbers", "its bytes are no whole number of the numbers that are stored", "two numbers and a half", {"object": "w", "component": "data", "sized": True}
     yield "does-not-fit", of_w(w.numbers(I16, (1, 2, 300, 4)), cls=UINT8), "lists_but_no_bytes", "E6", "stored-number", "number 2, which is stored as i16, does not fit u8", "300 of class uint8", {"object": "w", "component": "data", "sized": True}
+    for name, cls, numbers, text, what in (
+            ("does-not-fit-double", DOUBLE, w.numbers(I64, (1, 2**53, 2**53 + 1, 4)), "number 2, which is stored as i64, does not fit f64", "2^53 + 1 of class double"),
+            ("does-not-fit-single", SINGLE, w.numbers(F64, (0.5, 0.1, 1, 2)), "number 1, which is stored as f64, does not fit f32", "0.1 of class single"),
+            ("does-not-fit-half", INT16, w.numbers(F64, (1, 2, 3, 4.5)), "number 3, which is stored as f64, does not fit i16", "4.5 of class int16")):
+        yield name, of_w(numbers, cls=cls), "lists_but_no_bytes", "E6", "stored-number", text, what, {"object": "w", "component": "data", "sized": True}
     yield "zlib-checksum", file(w.element(PACKED, other_checksum(matrix))), "lists_but_no_bytes", "E2", "encoding", "deflate: its bytes do not have the checksum behind", "a checksum with another bit", {"object": "w", "component": "data", "sized": True}
     yield "zlib-no-checksum", file(w.element(PACKED, zlib.compress(matrix)[:-4])), "lists_but_no_bytes", "E2", "encoding", "deflate: the stored bytes end within the stream", "a stream without its checksum", {"object": "w", "component": "data", "sized": True}
     yield "zlib-more", file(w.element(PACKED, zlib.compress(matrix) + b"more")), "lists_but_no_bytes", "E2", "encoding", "deflate: 4 bytes follow behind the stream's end", "bytes behind a stream", {"object": "w", "component": "data", "sized": True}

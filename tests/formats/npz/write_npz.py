@@ -166,6 +166,16 @@ def odd_cases():
     yield "ok-unseen", archive(Member("w.npy"), secret), "ok", "ZP8", "zip-encrypted", "member 'secret.txt': it is encrypted", "an encrypted member of another name"
     yield "ok-unseen-name", archive(Member("w.npy"), lost), "ok", "ZP6", "zip-range", "member 1: its bytes would lie beyond the archive's directory", "a lost member whose name is in another code"
     yield "ok-unseen-two", archive(secret, lost, Member("w.npy")), "ok", "ZP8", "zip-encrypted", "member 'secret.txt': it is encrypted (the first of 2 members that could not be looked at)", "two members that cannot be looked at"
+    lines = b"a text\n" * 9
+    yield "ok-unseen-packed", archive(Member("w.npy"), Member("folder/notes.txt", lines, LZMA)), "ok", "E1", "unknown-encoding", "member 'folder/notes.txt': encoding 'lzma' is not known", "a packed member whose name tells that it is no array"
+    yield "ok-unseen-small", archive(Member("w.npy"), Member("w", b"text", BZIP2)), "ok", None, None, None, "a packed member that is too small to be an array"
+    for method, name in ((BZIP2, "bzip2"), (LZMA, "lzma"), (93, "zip.93")):
+        member = Member("x.y/w", method=method)
+        yield (f"unseen-{name.replace('.', '-')}", archive(member, Member("other.npy")), "lists_but_no_bytes", "E1", "unknown-encoding", f"encoding '{name}' is not known",
+               f"a member packed by {name}, of another name than an array's", {"object": "x.y/w", "length": len(member.data), "decoded_length": None})
+    yield ("unseen-encrypted", archive(Member("w", flags=1), Member("other.npy")), "lists_but_no_bytes", "ZP8", "zip-encrypted", "it is encrypted", "an encrypted member, of another name than an array's",
+           {"object": "w", "length": None, "decoded_length": None})
+    yield "unseen-alone", archive(Member("LICENSE", lines, BZIP2), Member("notes.txt", lines, BZIP2)), "open_error", "NZ3", "npz-empty", "a zip archive in which no member is a tensor file of a known format", "packed members alone, of which none is known to be an array"
     yield "ok-trailing", archive(Member("w.npy", array(data=ONES + b"more"), DEFLATE)), "ok", "NZ6", "npz-behind", "member 'w': 4 bytes follow behind its array", "bytes behind the data of a member"
     long = array(shaped("(4,)", f"[('{'a' * 3000}', '<f4')]"))
     yield "long-header-stored", archive(Member("w.npy", long), Member("v.npy")), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are records of several fields", "a header of 3 KB", {"object": "w"}
