@@ -40,7 +40,7 @@
 **   HD18  metadata are at their places in this file: not in the image of a cache, which libhdf5
 **         reads in their stead, and not in another file
 **   HD19  whoever wrote the file has closed it: a warning
-**   HD20  fractal heaps are stored without filters, which are read of chunks alone
+**   HD20  fractal heaps have no filter but deflate, and in all at most 64 MiB if they are packed
 **
 ** HD9 to HD14, and HD17, hold for one dataset, which is listed with its fault; or for an attribute,
 ** which is then shown as unreadable and noted, as is one of unknown form (HD4). Any other fault
@@ -113,7 +113,8 @@ static const zt_rule hdf5_rules[] = {
                  " file (HDF5)", HDF5_SPEC("II.B")),
   ZT_WARNING("HD19", "hdf5-open", "the file was closed by its writer (HDF5)", HDF5_SPEC("II.A")),
   ZT_UNSUPPORTED("HD20", "hdf5-heap-filters",
-                 "fractal heaps, in which groups have links, are stored without filters (HDF5)",
+                 "fractal heaps, in which groups have links, have no filter but deflate, and at"
+                 " most 64 MiB if they are packed (HDF5)",
                  HDF5_SPEC("III.G")),
   ZT_RULES_END
 };

@@ -43,6 +43,12 @@ typedef struct zt_hdf5_link {
   uint64_t address;               /* Of the object's header */
 } zt_hdf5_link;
 
+/* A block of a heap that was compressed. */
+typedef struct zt_hdf5_unpacked {
+  uint64_t address, n;
+  uint8_t *p;                     /* Owned */
+} zt_hdf5_unpacked;
+
 /* A fractal heap. */
 typedef struct zt_hdf5_heap {
   uint64_t address;
@@ -54,6 +60,9 @@ typedef struct zt_hdf5_heap {
                                   ** one */
   uint64_t root;
   unsigned rows;                  /* Of the root; 0: it is a direct block */
+  bool packed;                    /* Direct blocks are compressed by deflate */
+  uint64_t root_stored;           /* Of a packed direct root: stored bytes, and whether it is not */
+  bool root_plain;                /* compressed */
   uint64_t huge;                  /* B-tree of huge objects */
 } zt_hdf5_heap;
 
@@ -84,6 +93,9 @@ typedef struct zt_hdf5 {
   zt_hdf5_page *pages;            /* Parts of the file; owned */
   zt_hdf5_set objects, nodes;     /* Headers of objects; nodes and blocks of trees and heaps */
   zt_hdf5_collection collection;
+  zt_hdf5_unpacked *unpacked;     /* By address; owned */
+  size_t nUnpacked, roomUnpacked;
+  uint64_t unpacked_bytes;        /* Of all of them */
   zt_hdf5_block names;            /* Names of links that are still to be visited */
   zt_hdf5_link *links;            /* Owned */
   size_t nLink, roomLink;

@@ -293,6 +293,8 @@ void zt_hdf5_clear(zt_hdf5 *h){
   sqlite3_free(h->nodes.a);
   sqlite3_free(h->links);
   sqlite3_free(h->collection.at);
+  for(size_t i=0; i<h->nUnpacked; i++) sqlite3_free(h->unpacked[i].p);
+  sqlite3_free(h->unpacked);
   zt_hdf5_block_clear(&h->collection.bytes);
   zt_hdf5_block_clear(&h->names);
   zt_hdf5_block_clear(&h->records);

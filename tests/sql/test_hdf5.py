@@ -313,8 +313,13 @@ def test_elements_without_values(db, type, size, format, dtype, reason):
     assert reason in message(db, "SELECT zt_dense(?, 'w')", data)
 
 
+def test_links_that_are_compressed(db):
+    path = str(ROOT / "tests" / "formats" / "hdf5" / "hostile" / "h5-packed-links.h5")
+    assert rows(db, "SELECT object, zt_json(path, object) FROM zt_objects(?) ORDER BY object", path) == sorted((f"gz/w{i}", f"{i}.0") for i in range(40))
+
+
 def test_a_heap_with_filters_is_not_broken(db):
-    data = (ROOT / "tests/formats/hdf5/hostile/heap-filters.h5").read_bytes()
+    data = (ROOT / "tests" / "formats" / "hdf5" / "hostile" / "heap-filters.h5").read_bytes()
     assert rows(db, "SELECT objects, error_kind FROM zt_files(?)", data) == [(None, "unsupported")]
 
 

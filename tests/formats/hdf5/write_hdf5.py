@@ -116,15 +116,20 @@ def tree2(f, type, records, record=None, node=512, depth=0, count=None):
                                     len(records))))
 
 
-def heap(f, data=b"", id_length=8, filters=0, version=0, width=4, start=512, largest=512, bits=16, root=None, rows=0, sums=True, sum=None, huge=NONE):
-    """The address of a fractal heap, whose root is a direct block of these data."""
+DEFLATED = struct.pack("<BBHHHI", 2, 1, 1, 1, 1, 6)   # Filters of a heap: deflate of level 6
+
+
+def heap(f, data=b"", id_length=8, filters=b"", version=0, width=4, start=512, largest=512, bits=16, root=None, rows=0, sums=True, sum=None, huge=NONE, mask=0, pack=zlib.compress):
+    """The address of a fractal heap, whose root is a direct block of these data. filters: it is packed."""
     block = struct.pack("<4sBQH", b"FHDB", 0, 0, 0)
     if sums:
         body = (block + bytes(4) + data).ljust(start, b"\0")
         block += struct.pack("<I", checksum(body) if sum is None else sum)
-    block = f.put((block + data).ljust(start, b"\0")) if root is None else root
-    return f.put(summed(struct.pack("<4sBHHBIQQ", b"FRHP", version, id_length, filters, 2 if sums else 0, 400, 0, huge) + bytes(80)
-                        + struct.pack("<HQQHHQH", width, start, largest, bits, 1, block, rows)))
+    block = (block + data).ljust(start, b"\0")
+    stored = pack(block) if filters else block
+    more = struct.pack("<QI", len(stored), mask) + filters if filters else b""
+    return f.put(summed(struct.pack("<4sBHHBIQQ", b"FRHP", version, id_length, len(filters), 2 if sums else 0, 400, 0, huge) + bytes(80)
+                        + struct.pack("<HQQHHQH", width, start, largest, bits, 1, f.put(stored) if root is None else root, rows) + more))
 
 
 IN_BLOCK = 19   # Where the data of a direct block begin
@@ -452,7 +457,31 @@ def heap_cases():
     huge = b"\x10" + struct.pack("<QQ", g.put(body), len(body))
     yield "ok-heap-huge", of_links([huge], data=b"", file=g, id_length=17)[2], "ok", None, None, None, "a link whose ID has its address", {"object": "w"}
     yield broken("heap-version", "'FRHP' of version 1 at address {heap}", "a heap of version 1", version=1)
-    yield broken("heap-filters", "filters, which are not read, in the heap at address {heap}", "a heap with filters", number="HD20", finding="hdf5-heap-filters", filters=8)
+    unread = {"number": "HD20", "finding": "hdf5-heap-filters"}
+    for name, filters, what in (("filters", b"\2\1\2\0\0\0\0\0", "a heap with the filter shuffle"), ("filters-two", b"\2\2\1\0\0\0\0\0\1\0\0\0\0\0", "a heap that is deflated twice"),
+                                ("filters-none", b"\2\0", "no filter in the message of them"), ("filters-version", b"\3\1\1\0\0\0\0\0", "filters of version 3"),
+                                ("filters-cut", b"\2\1\1", "a message of 3 bytes"), ("filters-65", DEFLATED.ljust(65, b"\0"), "a message of 65 bytes")):
+        yield broken(f"heap-{name}", "filters, which are not read, in the heap at address {heap}", what, filters=filters, **unread)
+    yield broken("heap-packed-huge", "filters, which are not read, in the heap at address {heap}", "an object outside the blocks of a packed heap", filters=DEFLATED,
+                 ids=[b"\x10" + struct.pack("<QQ", 48, len(body))], id_length=17, **unread)
+    yield broken("heap-packed-large", "more than 64 MiB, or 16384 blocks, of compressed links", "a block of 128 MiB in 127 KiB", filters=DEFLATED, start=1 << 27, largest=1 << 27, sum=0,
+                 bits=32, data=b"", ids=[struct.pack("<BIH", 0, IN_BLOCK + 2, 4) + b"\0"], pack=lambda block: zlib.compress(block, 9), **unread)
+    other = "a compressed block that does not become its size in the heap at address {heap}"
+    for name, pack, text, what, number, finding in (
+            ("less", lambda block: zlib.compress(block[:-1]), other, "511 bytes in place of 512", "HD6", "hdf5-heap"),
+            ("more", lambda block: zlib.compress(block + b"1"), other, "513 bytes in place of 512", "HD6", "hdf5-heap"),
+            ("cut", lambda block: zlib.compress(block)[:-5], other, "a stream without its end", "HD6", "hdf5-heap"),
+            ("little", lambda block: b"", other, "no byte", "HD6", "hdf5-heap"),
+            ("no-stream", lambda block: b"\x78\x9c" + b"\xff" * 40, "deflate: an invalid block", "bytes that are no stream", "E2", "encoding"),
+            ("no-block", lambda block: zlib.compress(bytes(512)), "no 'FHDB' at address 144", "zeros", "HD6", "hdf5-heap")):
+        yield broken(f"heap-packed-{name}", text, f"a packed block: {what}", filters=DEFLATED, pack=pack, number=number, finding=finding)
+    yield broken("heap-packed-sum", "the checksum of the block at address 144 is wrong", "another checksum of a packed block", number="HD2", finding="hdf5-checksum", sum=1, filters=DEFLATED)
+    yield broken("heap-packed-plain", other, "a block that is not packed, of 511 bytes", filters=DEFLATED, mask=1, pack=lambda block: block[:-1])
+    old = struct.pack("<BB6xHHHHII", 1, 1, 1, 0, 1, 1, 6, 0)
+    for name, more in (("packed", {"filters": DEFLATED}), ("packed-old", {"filters": old}), ("packed-plain", {"filters": DEFLATED, "mask": 1, "pack": bytes})):
+        g = File()
+        g.bytes = bytearray(f.bytes)
+        yield f"ok-heap-{name}", of_links(one, **{**sound, "file": g, **more})[2], "ok", None, None, None, f"a link in a heap: {name}", {"object": "w"}
     yield broken("heap-id-65", "a wrong ID length in the heap at address {heap}", "IDs of 65 bytes", id_length=65)
     g = File()
     g.bytes = bytearray(f.bytes)
