@@ -206,6 +206,19 @@ bool zt_encoder_find_unknown(zt_cbor map, const zt_schemas *known, const char *c
   return false;
 }
 
+/* True if the file has shards, and components in none of them. */
+static bool kept_has_idle_shards(const zt_container *c){
+  if( zt_container_shards(c)==0 ) return false;
+  for(uint32_t i=0; i<zt_container_objects(c); i++){
+    for(uint32_t k=zt_container_first(c, i); k<zt_container_first(c, i+1); k++){
+      zt_component component;
+      zt_container_component(c, i, k, ZT_COMPONENT_SHARD, &component);
+      if( component.shard.z ) return false;
+    }
+  }
+  return true;
+}
+
 bool zt_encoder_keeps_shards(const zt_encoder_run *run){
   const uint32_t n = run->kept ? zt_draft_objects(run->draft) : 0;
   zt_draft_component c;
@@ -214,7 +227,7 @@ bool zt_encoder_keeps_shards(const zt_encoder_run *run){
       if( c.elsewhere ) return true;
     }
   }
-  return false;
+  return run->kept && kept_has_idle_shards(run->kept);
 }
 
 bool zt_encoder_keeps_all(const zt_container *c, uint32_t object, zt_component *component){

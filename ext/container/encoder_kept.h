@@ -44,7 +44,8 @@ void zt_encoder_put_unknown(zt_encoder_unknown *u, const char *before, zt_cbor_o
 bool zt_encoder_find_unknown(zt_cbor map, const zt_schemas *known, const char *components,
                              zt_text *field);
 
-/* True if a component of a kept object is in a shard. */
+/* True if a component of a kept object is in a shard; or if none was, and no row has said that the
+** table of shards goes. */
 bool zt_encoder_keeps_shards(const zt_encoder_run *run);
 
 /* zt_encoder.keeps for formats that keep everything. */

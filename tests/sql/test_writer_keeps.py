@@ -422,6 +422,15 @@ def test_shards_are_kept_where_they_are(db):
     assert names(db, "m.zt") == ["here"] and b"shards" not in load("m.zt")
 
 
+def test_a_table_of_shards_that_no_tensor_needed_is_kept(db):
+    save("m.zt", writer.write_2({"here": writer.dense(b"\1")}, shards={"1": writer.data_shard(b"there")}))
+    before = dict(root_2(load("m.zt")))["shards"]
+    declare(db, "m.zt", "mode='update'", name="u")
+    for change in ("UPDATE u SET name = 'x'", "DELETE FROM u", "INSERT INTO u(key, value) VALUES('k', 1)"):
+        db.execute(change)
+        assert dict(root_2(load("m.zt")))["shards"] == before
+
+
 def test_types_of_ggml_that_are_not_known(db):
     """Their bytes go up to the next tensor's."""
     def text(z):

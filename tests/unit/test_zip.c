@@ -106,7 +106,29 @@ TEST_WITH(test_an_archive_may_be_empty, setup, teardown){
   assert_int_equal(zt_zip_members(zip), 0);
   assert_int_equal(zt_zip_find(zip, ZT_TEXT("a"), &err), -1);
   a = (archive){ 0 };
+  assert_false(zt_zip_has_comment(zip));
   expect_open(end_archive(&a, "with a comment"), "no member, a comment");
+  assert_true(zt_zip_has_comment(zip));
+}
+
+/* The archive's, which its zip64 record does not have, or a member's. */
+TEST_WITH(test_an_archive_has_a_comment, setup, teardown){
+  for(int which=0; which<4; which++){
+    archive a = { 0 };
+    uint64_t offset;
+    add_member(&a, (archived){ .name = "w", .data = "data" });
+    if( which==1 ){
+      put(&a.directory, "of w", 4);
+      a.directory.p[32] = 4;
+    }
+    offset = a.bytes.n;
+    put(&a.bytes, a.directory.p, a.directory.n);
+    if( which>1 ) put_end64(&a.bytes, 1, a.directory.n, offset, offset+a.directory.n);
+    put_end(&a.bytes, which>1 ? 0xFFFF : 1, a.directory.n, offset, which==3 ? "of all" : "");
+    free(a.directory.p);
+    expect_open(seal(&a.bytes), "comments");
+    check( zt_zip_has_comment(zip)==(which==1 || which==3), "%d", which );
+  }
 }
 
 TEST_WITH(test_comments, setup, teardown){
