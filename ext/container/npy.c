@@ -621,8 +621,8 @@ static int npy_add_next(npy_file *f, bool *is){
   length = npy_measure_header(f, (zt_span){ window, n });
   if( length>n ){
     header = sqlite3_malloc64(length);
-    if( header ) zt_source_read(f->b->source, f->at, header, length, err);
-    else zt_fail_nomem(err);
+    if( !header ) return zt_fail_nomem(err);
+    zt_source_read(f->b->source, f->at, header, length, err);
   }
   if( length>0 && !err->rc ) npy_add(f, (zt_span){ header, length });
   if( header!=window ) sqlite3_free(header);

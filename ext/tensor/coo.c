@@ -319,7 +319,8 @@ static int coo_read_apart(const coo *s, zt_array *a, uint64_t first, size_t n, u
   while( n>0 ){
     const size_t most = each<COO_APART ? each ? (size_t)((COO_APART-1)/each)+1 : n : 1;
     const size_t m = n<most ? n : most;
-    if( zt_array_read_indices(a, first, (size_t)((m-1)*each)+1, s->apart, err) ) return err->rc;
+    const int rc = zt_array_read_indices(a, first, (size_t)((m-1)*each)+1, s->apart, err);
+    if( rc ) return rc;
     for(size_t i=0; i<m; i++) to[i] = s->apart[i*each];
     first += m*each;
     to += m;

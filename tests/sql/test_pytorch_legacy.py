@@ -363,7 +363,10 @@ def test_a_flipped_byte_is_an_error_or_another_value(db):
 
 
 def test_what_is_behind_belongs_to_others(db):
-    assert values(db, legacy({"w": old()}, behind=legacy({"x": old()}))) == {"w": ONES}
+    """It has no values, so that nothing is said of them."""
+    source = legacy({"w": old()}, behind=legacy({"x": old()}))
+    assert value(db, "SELECT zt_dense(?, 'w')", source) == ONES
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("w", "dense"), ("", "torch.unread")]
 
 
 def test_a_magic_number_alone(db):

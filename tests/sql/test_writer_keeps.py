@@ -402,9 +402,9 @@ def test_an_archive_with_a_member_that_is_not_looked_at(db):
     """It is packed by a method that is not read, and not called as an array is."""
     with zipfile.ZipFile("a.npz", "w") as archive:
         archive.writestr("a.npy", NPY)
-        archive.writestr("w", NPY, zipfile.ZIP_BZIP2)
+        archive.writestr("w.bin", NPY, zipfile.ZIP_BZIP2)
     declare(db, "a.npz", "mode='update'", name="u")
-    assert "beside its rows the file has member 'w', which" in refusal(db, "DELETE FROM u")[1]
+    assert "beside its rows the file has member 'w.bin', which" in refusal(db, "DELETE FROM u")[1]
 
 
 def test_shards_are_kept_where_they_are(db):
