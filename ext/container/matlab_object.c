@@ -135,7 +135,7 @@ static matlab_record matlab_record_of(const zt_container *c, uint32_t i){
   return r;
 }
 
-/* The dtype of an object's values, but those of matlab_is_wide(). */
+/* The dtype of an object's values. */
 static const zt_dtype *matlab_dtype(const matlab_record *r){
   return zt_dtype_get(r->logical ? ZT_DTYPE_bool : matlab_classes[r->class].dtype);
 }
@@ -176,15 +176,6 @@ void zt_matlab_object(const zt_container *c, uint32_t i, zt_object *out){
   out->layout = ZT_LAYOUT_UNKNOWN;
   out->why_unknown = "it has a negative dimension, more than 64 of them, or more than 2^64"
                      " elements";
-}
-
-/* True for values of a sparse matrix that f64 may not hold. Its class tells no type: MATLAB's are
-** doubles, but scipy writes and reads such integers. */
-static bool matlab_is_wide(const matlab_record *r, const zt_matlab_part *part){
-  const zt_dtype_id dtype = zt_matlab_width(part->type) ? matlab_types[part->type].dtype
-                                                        : ZT_DTYPE_f64;
-  return r->class==ZT_MATLAB_SPARSE && part->role==ZT_MATLAB_ROLE_VALUES && !r->logical
-      && (dtype==ZT_DTYPE_i64 || dtype==ZT_DTYPE_u64);
 }
 
 /* Set encoding and codec of numbers that are stored as another type than the component's (ML10). */
@@ -246,7 +237,6 @@ void zt_matlab_component(const zt_container *c, uint32_t i, uint32_t k, unsigned
   index = part.role==ZT_MATLAB_ROLE_INDICES || part.role==ZT_MATLAB_ROLE_INDPTR
        || part.role==ZT_MATLAB_ROLE_COORDS;
   if( index ) own = zt_dtype_get(type ? type->dtype : ZT_DTYPE_i32);
-  if( type && matlab_is_wide(&r, &part) ) own = zt_dtype_get(type->dtype);
   out->role = roles[part.role];
   out->dtype = (zt_text){ own->name, strlen(own->name) };
   zt_dtype_decide(out);

