@@ -28,6 +28,7 @@ static const zt_pickle_name call_meanings[] = {
   CALL_ROW("torch._tensor", "_rebuild_from_type_v2", FROM_TYPE),
   CALL_ROW("torch._tensor", "_rebuild_from_type", FROM_TYPE),
   CALL_ROW("torch.tensor", "_rebuild_from_type", FROM_TYPE),
+  CALL_ROW("fastai.torch_core", "_rebuild_from_type", FROM_TYPE),
   CALL_ROW("torch", "Size", SIZE),
   CALL_ROW("collections", "OrderedDict", DICT),
   CALL_ROW("collections", "Counter", DICT),

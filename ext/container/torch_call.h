@@ -54,6 +54,7 @@ typedef enum zt_torch_layout {
   ZT_TORCH_WRAPPED,          /* Shape and type; its state has tensors */
   ZT_TORCH_NO_SHAPE,         /* Neither shape nor type */
   ZT_TORCH_UNREAD,           /* Its storage is not one that is read: shape and type, if known */
+  ZT_TORCH_HIDDEN,           /* A value that may hold tensors, and is not understood */
   ZT_TORCH_ELSEWHERE         /* Its tensors are listed elsewhere */
 } zt_torch_layout;
 
@@ -67,6 +68,7 @@ typedef struct zt_torch_tensor {
   uint32_t rank;             /* If dense, use the view's */
   int64_t shape[ZT_MAX_RANK];
   bool unshaped;             /* ZT_TORCH_UNREAD: its shape is not known */
+  const char *reason;        /* ZT_TORCH_HIDDEN: static */
   zt_torch_view type;        /* Without views: dtype, dtype_name (n 0: not known), quantized */
   zt_pickle_node requires_grad;   /* 0: not stated */
   bool parameter;

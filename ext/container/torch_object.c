@@ -464,6 +464,10 @@ static int object_add_bare(zt_torch_objects *o, zt_text path, const zt_torch_ten
     t.part.reason = "it was saved before it had a shape";
   }else if( tensor->layout==ZT_TORCH_UNREAD ){
     object_set_unread(o, &t, tensor);
+  }else if( tensor->layout==ZT_TORCH_HIDDEN ){
+    t.part.flags = OBJECT_UNSHAPED|OBJECT_UNKNOWN;
+    t.part.format = ZT_TEXT("pickle.unread");
+    t.part.reason = tensor->reason;
   }else{
     const bool meta = tensor->layout==ZT_TORCH_NO_BYTES;
     object_set_shape(o, &t, tensor->shape, tensor->rank);

@@ -1,5 +1,5 @@
-/* Which values hold a tensor. See torch_reach.h. The search goes from each tensor to its owners,
-** and visits each node once, so cycles are harmless. */
+/* Which values hold others. See torch_reach.h. The search goes from each value to its owners, and
+** visits each node once, so cycles are harmless. */
 #include "container/torch_reach.h"
 
 #include <assert.h>
@@ -11,6 +11,7 @@
 
 typedef struct reach {
   const zt_pickle *p;
+  const zt_torch_search *search;
   const zt_interrupt *interrupt;
   zt_error *err;
   uint32_t *first;          /* For each node and one more: where its owners begin */
@@ -68,7 +69,7 @@ static bool reach_children(reach *r, bool put){
 }
 
 static void reach_add(reach *r, zt_pickle_node node){
-  if( zt_torch_has_bit(r->found, node) ) return;
+  if( zt_torch_has_bit(r->found, node) || (r->search->ends && r->search->ends(r->p, node)) ) return;
   zt_torch_set_bit(r->found, node);
   r->list[r->n++] = node;
 }
@@ -78,7 +79,7 @@ static void reach_run(reach *r){
   const uint32_t n = zt_pickle_nodes(r->p);
   for(zt_pickle_node node=1; node<=n; node++){
     if( (node & REACH_POLL)==0 && zt_interrupt_check(r->interrupt, r->err) ) return;
-    if( zt_torch_is_tensor(r->p, node) ) reach_add(r, node);
+    if( r->search->is(r->p, node) ) reach_add(r, node);
   }
   while( r->n>0 ){
     const zt_pickle_node node = r->list[--r->n];
@@ -86,9 +87,12 @@ static void reach_run(reach *r){
   }
 }
 
-uint8_t *zt_torch_reach(const zt_pickle *p, const zt_interrupt *interrupt, zt_error *err){
+const zt_torch_search zt_torch_tensors = { zt_torch_is_tensor, NULL };
+
+uint8_t *zt_torch_reach(const zt_pickle *p, const zt_torch_search *search,
+                        const zt_interrupt *interrupt, zt_error *err){
   const uint64_t n = (uint64_t)zt_pickle_nodes(p)+3;
-  reach r = { .p = p, .interrupt = interrupt, .err = err };
+  reach r = { .p = p, .search = search, .interrupt = interrupt, .err = err };
   r.first = sqlite3_malloc64(n*sizeof(*r.first));
   r.list = sqlite3_malloc64(n*sizeof(*r.list));
   r.found = sqlite3_malloc64(n/8+1);

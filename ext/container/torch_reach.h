@@ -1,12 +1,21 @@
-/* Which values of a pickle hold a tensor, an array or a storage, at any depth. */
+/* Which values of a pickle hold others at any depth: tensors, arrays and storages; or others. */
 #ifndef ZT_CONTAINER_TORCH_REACH_H
 #define ZT_CONTAINER_TORCH_REACH_H
 
 #include "container/pickle.h"
 
+/* What is looked for: a node, its owners, and so on up to owners that `ends` names. NULL: none. */
+typedef struct zt_torch_search {
+  bool (*is)(const zt_pickle *p, zt_pickle_node node);
+  bool (*ends)(const zt_pickle *p, zt_pickle_node node);
+} zt_torch_search;
+
+extern const zt_torch_search zt_torch_tensors;
+
 /* A bit for each node from 0 on; free it with sqlite3_free(). NULL on failure. Takes about 8 bytes
 ** for each node and each child. */
-uint8_t *zt_torch_reach(const zt_pickle *p, const zt_interrupt *interrupt, zt_error *err);
+uint8_t *zt_torch_reach(const zt_pickle *p, const zt_torch_search *search,
+                        const zt_interrupt *interrupt, zt_error *err);
 
 /* A node's bit. */
 static inline bool zt_torch_has_bit(const uint8_t *bits, zt_pickle_node node){

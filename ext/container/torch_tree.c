@@ -33,6 +33,7 @@
 
 #include <assert.h>
 #include "container/torch_dict.h"
+#include "container/torch_hidden.h"
 #include "container/torch_path.h"
 #include "container/torch_reach.h"
 #include "core/host.h"
@@ -90,7 +91,8 @@ typedef struct tree_walk {
   size_t bytes;                 /* The pickle's */
   uint8_t *open;                /* A bit for each node: being walked, */
   uint8_t *walked;              /* entered, */
-  uint8_t *reach;               /* holding a tensor (NULL until needed) */
+  uint8_t *reach;               /* holding a tensor, */
+  uint8_t *hiding;              /* holding bytes that have no row (both NULL until needed) */
   tree_level *levels;           /* TREE_DEPTH_MAX of them */
   uint32_t depth;
   zt_torch_path path;
@@ -119,7 +121,7 @@ static bool tree_is_plain(const zt_pickle *p, zt_pickle_node node, int *remainin
 static bool tree_reaches(tree_walk *w, zt_pickle_node node){
   int remaining = TREE_PLAIN;
   if( w->err->rc || tree_is_plain(w->p, node, &remaining) ) return false;
-  if( !w->reach ) w->reach = zt_torch_reach(w->p, w->interrupt, w->err);
+  if( !w->reach ) w->reach = zt_torch_reach(w->p, &zt_torch_tensors, w->interrupt, w->err);
   return w->reach && zt_torch_has_bit(w->reach, node);
 }
 
@@ -474,9 +476,33 @@ static void tree_unread(tree_walk *w, zt_pickle_node node, const zt_torch_tensor
   tree_found(w, (zt_torch_found){ .size = size, .tensor = tensor, .node = node });
 }
 
+/* A value that is not understood is one, too. */
+static void tree_hidden(tree_walk *w, zt_pickle_node node, const char *reason){
+  const zt_torch_tensor tensor = { .layout = ZT_TORCH_HIDDEN, .reason = reason };
+  tree_unread(w, node, &tensor);
+}
+
 static void tree_unread_storage(tree_walk *w, zt_pickle_node node){
   const zt_torch_tensor tensor = { .layout = ZT_TORCH_UNREAD, .unshaped = true };
   tree_unread(w, node, &tensor);
+}
+
+/* True if a call's arguments, which are not shown, have bytes. */
+static bool tree_hides(tree_walk *w, const zt_pickle_value *call){
+  if( !w->visitor->plain || w->err->rc || zt_torch_is_code(w->p, call)
+   || (zt_pickle_is_empty(w->p, call->args) && !call->keywords) ) return false;
+  if( !w->hiding ) w->hiding = zt_torch_reach(w->p, &zt_torch_hidden, w->interrupt, w->err);
+  return w->hiding && (zt_torch_has_bit(w->hiding, call->args)
+                       || zt_torch_has_bit(w->hiding, call->keywords));
+}
+
+/* An opaque call whose arguments may become a tensor. */
+static void tree_tell_hidden(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call){
+  if( zt_torch_has_storage(w->p, call) ){
+    tree_hidden(w, node, "a function that is not known makes it of a storage");
+  }else if( tree_hides(w, call) ){
+    tree_hidden(w, node, "a function that is not known makes it of bytes, which may hold tensors");
+  }
 }
 
 /* An opaque call. Its arguments are shown with it or below it. Its callee may be the result of a
@@ -486,6 +512,7 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
   tree_parts parts;
   const bool reaches = tree_reaches(w, call->args) || tree_reaches(w, call->keywords);
   parts.n = 0;
+  tree_tell_hidden(w, node, call);
   if( tree_reaches(w, call->callee) ) tree_add_part(&parts, call->callee, TREE_PLACE);
   if( w->err->rc ) return;
   if( !tree_opaque_leaf(w, node, call, reaches) || reaches ){
@@ -649,7 +676,10 @@ static void tree_visit(tree_walk *w, zt_pickle_node node){
   }else if( kind==ZT_PICKLE_CALL ){
     tree_call(w, node, &call, meaning);
   }else if( kind!=ZT_PICKLE_PERSISTENT ){
-    tree_leaf(w, node, ZT_TORCH_WHOLE);
+    if( zt_torch_is_file(w->p, node) ){
+      tree_hidden(w, node, "its bytes begin as those of a tensor file do");
+    }
+    if( !w->err->rc ) tree_leaf(w, node, ZT_TORCH_WHOLE);
   }else if( !tree_storage(w, node) ){
     tree_persistent(w, node);
   }
@@ -757,6 +787,7 @@ int zt_torch_walk(const zt_pickle *p, zt_text prefix, size_t bytes,
   }
   sqlite3_free(w.open);
   sqlite3_free(w.reach);
+  sqlite3_free(w.hiding);
   sqlite3_free(w.levels);
   sqlite3_free(w.path.z);
   return err->rc;

@@ -527,6 +527,34 @@ def test_arrays_of_other_kinds_have_no_values(db, name):
         assert value(db, "SELECT zt_fingerprint(?)", source) is None
 
 
+def blob_call(data, *more):
+    """As Keras' and spaCy's models: a function of bytes, which are in no attribute."""
+    return written.name("own", "unpickle") + written.tuple_of(data, *more) + b"R"
+
+
+@pytest.mark.parametrize("hidden, said", [
+    (blob_call(written.blob(bytes(17))), True), (blob_call(written.blob(bytes(16))), False), (blob_call(b"N", b"](" + written.blob(bytes(50)) + b"e"), True),
+    (blob_call(written.name("io", "BytesIO") + b")\x81" + written.tuple_of(written.blob(b"PK\3\4" + bytes(50)), b"K\0", b"N") + b"b"), True),
+    (blob_call(written.name("_codecs", "encode") + written.tuple_of(written.text("x" * 17), written.text("latin1")) + b"R"), True),
+    (blob_call(written.array()), False), (blob_call(written.text("t" * 100)), False),
+    (written.name("types", "CodeType") + written.tuple_of(written.blob(bytes(100))) + b"R", False),
+    (blob_call(written.name("types", "CodeType") + written.tuple_of(written.blob(bytes(100))) + b"R"), False),
+    (written.name("cloudpickle", "_builtin_type") + written.tuple_of(written.text("CodeType")) + b"R" + written.tuple_of(written.blob(bytes(100))) + b"R", False)])
+def test_bytes_that_an_unknown_function_gets_are_an_object(db, hidden, said):
+    source = written.pickle(("w", hidden), ("v", written.array()))
+    found = rows(db, "SELECT object, format FROM zt_objects(?)", source)
+    assert (("w", "pickle.unread") in found) == said and ("v", "dense") in found
+    assert [row for row in rows(db, "SELECT object, severity, rule, message FROM zt_check(?)", source)] == [
+        ("w", "warning", "unknown-format", "a function that is not known makes it of bytes, which may hold tensors")] * said
+    assert (value(db, "SELECT zt_fingerprint(?)", source) is None) == said
+
+
+def test_bytes_behind_many_other_values_are_found(db):
+    many = b"](" + b"".join(written.text(f"word {i}") for i in range(5000)) + b"e"
+    source = written.pickle(("w", blob_call(many, written.blob(bytes(50)))))
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("w", "pickle.unread")]
+
+
 def test_an_array_of_pythons_own_has_no_values(db):
     for protocol in range(2, 6):
         assert rows(db, "SELECT object, format FROM zt_objects(?)", pickle.dumps({"w": array.array("d", [1, 2])}, protocol)) == [("w", "numpy.unknown")]

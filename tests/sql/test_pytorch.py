@@ -3,6 +3,7 @@ itself are in test_golden.py and test_hostile.py."""
 import io
 import json
 import math
+import pickle
 import random
 import struct
 import tarfile
@@ -784,10 +785,45 @@ OPAQUE = [
 
 @pytest.mark.parametrize("broken", OPAQUE, ids=range(len(OPAQUE)))
 def test_what_is_not_called_as_torch_does_is_opaque(db, broken):
-    """The tensors among its arguments are rows all the same."""
+    """The tensors among its arguments are rows all the same. Where one of them is a storage, its own row has no values."""
     source = of({"w": broken, "v": tensor()})
-    assert "w" not in names(db, source) and names(db, source)[-1] == "v" and all(n.startswith("w.") for n in names(db, source)[:-1])
+    found = rows(db, "SELECT object, format FROM zt_objects(?)", source)
+    unread = ("w", "pickle.unread") in found
+    assert found[-1] == ("v", "dense") and all(name.startswith("w.") for name, _ in found[unread:-1])
+    assert unread <= (value(db, "SELECT zt_fingerprint(?)", source) is None)
     assert leaves(db, source)["w"]["$opaque"].startswith("torch._utils._rebuild")
+
+
+@pytest.mark.parametrize("storages, made", [
+    ((storage(),), True), ((1, storage()), True), ((name("c", "C"), name("d", "D"), (storage(), 0, (2, 2), (2, 1)), {}), True), (([storage()],), False),
+    ((tensor(),), False), ((1, "t"), False)])
+def test_what_an_unknown_function_makes_of_a_storage_is_not_known(db, storages, made):
+    """Shape and strides are the function's: the storage has a row, and so has what is made of it."""
+    source = of({"w": call("own", "rebuild", *storages)})
+    assert (("w", "pickle.unread", None) in rows(db, "SELECT object, format, shape FROM zt_objects(?)", source)) == made
+    assert [said for said, in rows(db, "SELECT message FROM zt_check(?) WHERE object = 'w'", source)] == ["a function that is not known makes it of a storage"] * made
+    assert (value(db, "SELECT zt_fingerprint(?)", source) is None) == made
+
+
+def test_tensors_of_fastai_before_torch_2(db):
+    for shape, strides, first in (((2, 2), (2, 1), [[0, 1], [2, 3]]), ((2, 2), (1, 2), [[0, 2], [1, 3]]), ((2,), (2,), [0, 2])):
+        made = call("fastai.torch_core", "_rebuild_from_type", name("torch._utils", "_rebuild_tensor_v2"), name("fastai.torch_core", "TensorImage"),
+                    (storage(), 0, shape, strides, False, ordered()), {"img_size": 2})
+        source = of({"w": made}, storages={"0": struct.pack("<4f", 0, 1, 2, 3)})
+        assert json.loads(value(db, "SELECT zt_json(?, 'w')", source)) == first and names(db, source) == ["w"]
+        assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+@pytest.mark.parametrize("data, is_file", [
+    (b"\x80\x02" + b"N" * 20 + b".", True), (b"PK\3\4" + bytes(20), True), (b"\x89HDF\r\n\x1a\n" + bytes(20), True), (b"\x93NUMPY\1\0" + bytes(20), True),
+    (b"GGUF" + bytes(20), True), (b"ZTEN1000" + bytes(20), True), (b"\x89ZT2\r\n\x1a\n" + bytes(20), True),
+    (b"\x80\x02" + b"N" * 20, False), (b"\x80\x06" + b"N" * 20 + b".", False), (b"PK\3\4", False), (b"P" * 50, False), (b"\xff" * 50, False)])
+def test_bytes_that_begin_as_a_tensor_file_are_an_object(db, data, is_file):
+    """As skorch's and TransformerEngine's. They are an attribute, too."""
+    for source in (of({"w": b"C" + bytes([len(data)]) + data, "v": tensor()}), pickle.dumps({"w": data, "v": np.ones(2)})):
+        assert (("w", "pickle.unread") in rows(db, "SELECT object, format FROM zt_objects(?)", source)) == is_file
+        assert value(db, "SELECT value FROM zt_attributes(?) WHERE key = 'w'", source) == data
+        assert (value(db, "SELECT zt_fingerprint(?)", source) is None) == is_file
 
 
 # ------------------------------------------------------------------------------------------------------------- archives

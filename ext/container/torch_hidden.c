@@ -1,0 +1,76 @@
+/* Values that may hold tensors, and are not understood. See torch_hidden.h. */
+#include "container/torch_hidden.h"
+
+#include "container/pickle_calls.h"
+#include "container/torch_call.h"
+#include "core/host.h"
+
+#define HIDDEN_LEAST 17      /* Bytes; fewer are identifiers, among others */
+#define HIDDEN_LOOKED 64     /* Arguments that are looked at */
+
+/* The bytes of a node, if they are enough; n 0: they are not. */
+static zt_span hidden_bytes(const zt_pickle *p, zt_pickle_node node){
+  zt_pickle_value value;
+  if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_BYTES ) return (zt_span){ NULL, 0 };
+  zt_pickle_get(p, node, &value);
+  return value.bytes.n<HIDDEN_LEAST ? (zt_span){ NULL, 0 } : value.bytes;
+}
+
+/* Also bytes that are written as text, before protocol 3. */
+static bool hidden_is_bytes(const zt_pickle *p, zt_pickle_node node){
+  zt_pickle_bytes bytes;
+  if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_CALL ) return hidden_bytes(p, node).n>0;
+  return zt_pickle_read_bytes(p, node, SIZE_MAX, &bytes) && bytes.n>=HIDDEN_LEAST;
+}
+
+bool zt_torch_is_file(const zt_pickle *p, zt_pickle_node node){
+  static const zt_text begins[] = {
+    ZT_TEXT_INIT("PK\3\4"), ZT_TEXT_INIT("\x89HDF\r\n\x1a\n"), ZT_TEXT_INIT("\x93NUMPY"),
+    ZT_TEXT_INIT("GGUF"), ZT_TEXT_INIT("ZTEN"), ZT_TEXT_INIT("\x89ZT2\r\n\x1a\n")
+  };
+  const zt_span b = hidden_bytes(p, node);
+  if( b.n==0 ) return false;
+  for(size_t i=0; i<sizeof(begins)/sizeof(begins[0]); i++){
+    if( memcmp(b.p, begins[i].z, begins[i].n)==0 ) return true;   /* All are shorter */
+  }
+  return b.p[0]==0x80 && b.p[1]>=2 && b.p[1]<=5 && b.p[b.n-1]=='.';   /* PROTO, and STOP */
+}
+
+bool zt_torch_has_storage(const zt_pickle *p, const zt_pickle_value *call){
+  zt_pickle_cursor c = zt_pickle_begin(p, call->args);
+  zt_pickle_node node;
+  zt_torch_view view;
+  for(int i=0; i<HIDDEN_LOOKED && (node = zt_pickle_next(p, &c))!=0; i++){
+    if( zt_torch_read_storage(p, node, &view)
+     || zt_torch_read_storage(p, zt_pickle_child(p, node, 0), &view) ) return true;
+  }
+  return false;
+}
+
+bool zt_torch_is_code(const zt_pickle *p, const zt_pickle_value *call){
+  static const zt_text names[] = {
+    ZT_TEXT_INIT("CodeType"), ZT_TEXT_INIT("code"), ZT_TEXT_INIT("_create_code")
+  };
+  zt_pickle_value callee;
+  zt_text name = { NULL, 0 };
+  zt_pickle_get(p, call->callee, &callee);
+  if( callee.kind==ZT_PICKLE_GLOBAL ){
+    name = callee.name;
+  }else if( callee.kind==ZT_PICKLE_CALL ){   /* Of a type's name */
+    zt_pickle_text(p, zt_pickle_child(p, callee.args, 0), &name);
+  }
+  for(size_t i=0; i<sizeof(names)/sizeof(names[0]); i++){
+    if( name.z && zt_text_equal(name, names[i]) ) return true;
+  }
+  return false;
+}
+
+/* What is in an array has a row, and what is in a code is none. */
+static bool hidden_ends(const zt_pickle *p, zt_pickle_node node){
+  zt_pickle_value call;
+  if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_CALL ) return false;
+  zt_pickle_get(p, node, &call);
+  return zt_torch_is_tensor(p, node) || zt_torch_is_code(p, &call);
+}
+
+const zt_torch_search zt_torch_hidden = { hidden_is_bytes, hidden_ends };
