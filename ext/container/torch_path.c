@@ -36,9 +36,16 @@ void zt_torch_path_add_index(zt_torch_path *path, uint64_t u, zt_error *err){
   zt_torch_path_add(path, p, (size_t)(z+sizeof(z)-p), err);
 }
 
+/* U+0000, which no name has, is written as Python shows it. */
 static void path_add_text(zt_torch_path *path, const char *z, size_t n, zt_error *err){
-  if( zt_has_nul(z, n) ) zt_break(err, "PT6", "a key with U+0000 in it");
-  else zt_torch_path_add(path, z, n, err);
+  for(const char *nul; !err->rc && n>0 && (nul = memchr(z, 0, n))!=NULL; ){
+    const size_t before = (size_t)(nul-z);
+    zt_torch_path_add(path, z, before, err);
+    if( !err->rc ) zt_torch_path_add(path, "\\x00", 4, err);
+    z += before+1;
+    n -= before+1;
+  }
+  if( !err->rc ) zt_torch_path_add(path, z, n, err);
 }
 
 void zt_torch_path_add_key(zt_torch_path *path, const zt_pickle *p, zt_pickle_node node,

@@ -2,13 +2,13 @@
 ** The values in a pickle of torch.save. See torch_tree.h.
 **
 **   PT4  values are nested at most TREE_DEPTH_MAX deep
-**   PT6  a path has at most ZT_TORCH_PATH_MAX bytes, and no U+0000
+**   PT6  a path has at most ZT_TORCH_PATH_MAX bytes
 **   PT7  keys of dicts take at most TREE_KEYS_SIZE and TREE_KEYS_TIMES times the pickle's bytes
 **   PT13 no key stands twice in a dict: Python would keep only the last value
 **
 ** A path consists of keys of dicts and indices of lists, tuples and sets, joined by dots. Other
 ** keys than texts are written as Python shows them: 1, 0.5, True, None, (1, 2); bytes as
-** hexadecimal digits. A cycle is followed once. A key that holds a tensor is walked before its
+** hexadecimal digits. U+0000 in a text is \x00. A cycle is followed once. A key that holds a tensor is walked before its
 ** value, at the same path.
 **
 ** Tensors, arrays, sets, OrderedDict and Counter have a meaning. Any other call is opaque. Its

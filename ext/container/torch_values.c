@@ -15,7 +15,7 @@
 
 const zt_rule zt_rules_values[] = {
   ZT_ERROR("PT4", "torch-depth", "values are nested at most 1000 deep (pickle)", ZT_SPEC_OURS),
-  ZT_ERROR("PT6", "torch-path", "a path has at most 1 MiB, and no U+0000 (pickle)", ZT_SPEC_OURS),
+  ZT_ERROR("PT6", "torch-path", "a path has at most 1 MiB (pickle)", ZT_SPEC_OURS),
   ZT_ERROR("PT7", "torch-size",
            "paths and values take at most 16 MiB plus 16 times the pickle's bytes, and 1 GiB",
            ZT_SPEC_OURS),

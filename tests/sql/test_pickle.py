@@ -527,6 +527,14 @@ def test_arrays_of_other_kinds_have_no_values(db, name):
         assert value(db, "SELECT zt_fingerprint(?)", source) is None
 
 
+def test_keys_with_a_nul_are_written_as_python_shows_them(db):
+    """As gensim's Doc2Vec has one. A key that is so written already is another."""
+    source = pickle.dumps({"\0": A, "a\0\0b": 1, "\\x00": B, ("\0", 1): 2, "n": {"\0": 3}})
+    assert [name for name, in rows(db, "SELECT object FROM zt_objects(?)", source)] == ["\\x00", "\\x00#2"]
+    assert value(db, "SELECT zt_dense(?, '\\x00')", source) == A.tobytes()
+    assert attributes(db, source) == {"a\\x00\\x00b": 1, "(\\x00, 1)": 2, "n.\\x00": 3}
+
+
 def blob_call(data, *more):
     """As Keras' and spaCy's models: a function of bytes, which are in no attribute."""
     return written.name("own", "unpickle") + written.tuple_of(data, *more) + b"R"
