@@ -36,6 +36,7 @@ static const zt_pickle_name call_meanings[] = {
   CALL_ROW("builtins", "frozenset", SAME),
   CALL_ROW("__builtin__", "set", SAME),
   CALL_ROW("__builtin__", "frozenset", SAME),
+  CALL_ROW("tensorflow.python.framework.ops", "convert_to_tensor", SAME),
   CALL_ROW("torch.jit._pickle", "build_intlist", SAME),
   CALL_ROW("torch.jit._pickle", "build_tensorlist", SAME),
   CALL_ROW("torch.jit._pickle", "build_doublelist", SAME),

@@ -563,6 +563,16 @@ def test_bytes_behind_many_other_values_are_found(db):
     assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("w", "pickle.unread")]
 
 
+def test_tensors_of_tensorflow_are_their_argument(db):
+    """An array of numpy, or one of its scalars, which is an attribute."""
+    def made(value):
+        return written.name("tensorflow.python.framework.ops", "convert_to_tensor") + written.tuple_of(value) + b"R"
+    scalar = written.name("numpy.core.multiarray", "scalar") + written.tuple_of(written.dtype("i4"), written.blob(b"\7\0\0\0")) + b"R"
+    source = written.pickle(("v", made(written.array())), ("step", made(scalar)))
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("v", "dense")] and attributes(db, source) == {"step": 7}
+    assert value(db, "SELECT zt_dense(?, 'v')", source) == written.ONES
+
+
 def test_an_array_of_pythons_own_has_no_values(db):
     for protocol in range(2, 6):
         assert rows(db, "SELECT object, format FROM zt_objects(?)", pickle.dumps({"w": array.array("d", [1, 2])}, protocol)) == [("w", "numpy.unknown")]
