@@ -278,8 +278,9 @@ bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, 
 ** or its components have these digests. */
 const char *zt_container_member_rule(const zt_container *c);
 
-/* What the file has beside its objects and attributes, in words for messages; n 0: nothing. It is
-** known of formats that can be written. Fields of a manifest are its encoder's matter. */
+/* The things in the file that are neither objects nor attributes, in words for messages; n 0: there
+** are none. They are known of formats that can be written, but for a manifest's fields, which are
+** its encoder's matter. */
 zt_text zt_container_unlisted(const zt_container *c);
 
 /* The fault of something that is neither an object nor a component, and hides none, such as an

@@ -18,8 +18,8 @@
 **   PF4  a plain pickle has no storages
 **
 ** The elements are skipped, and not read, unless the file is compressed. A frame ends before them.
-** Several pickles are shown as a tuple of their values. What is trailing is no part of them: it is
-** a gap.
+** Several pickles are shown as a tuple of their values. Trailing bytes are no part of them, but a
+** gap.
 */
 #include "container/torch_storage.h"
 

@@ -8,8 +8,8 @@
 **
 ** A path consists of keys of dicts and indices of lists, tuples and sets, joined by dots. Other
 ** keys than texts are written as Python shows them: 1, 0.5, True, None, (1, 2); bytes as
-** hexadecimal digits. U+0000 in a text is \x00. A cycle is followed once. A key that holds a tensor is walked before its
-** value, at the same path.
+** hexadecimal digits. U+0000 in a text is \x00. A cycle is followed once. A key that holds a tensor
+** is walked before its value, at the same path.
 **
 ** Tensors, arrays, sets, OrderedDict and Counter have a meaning. Any other call is opaque. Its
 ** arguments are shown with it, or stand below it by index if they hold a tensor or are too many.

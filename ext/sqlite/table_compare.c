@@ -97,7 +97,9 @@ static int compare_table_connect(sqlite3 *db, void *client, int argc, const char
   t->connection = client;
   compare_table_take_all(t, db, argc, argv, &err);
   *message = err.message;
-  if( err.rc ) compare_table_disconnect(&t->base);
+  if( err.rc==SQLITE_OK ) return SQLITE_OK;
+  *out = NULL;
+  compare_table_disconnect(&t->base);
   return err.rc;
 }
 

@@ -3,7 +3,7 @@
 ** one, which saves room. Their bytes are plain, or a stream of zlib in turn, between other bytes of
 ** its content. Decoding converts them (convert.h).
 **
-**   E6  the type can express each number: none is rounded. What becomes a bool is only 0 or not 0
+**   E6  the type can express each number: none is rounded. A bool is only whether it is 0
 */
 #include <assert.h>
 #include <math.h>
