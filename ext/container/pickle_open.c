@@ -8,9 +8,16 @@
 
 #define OPEN_POLL 0xFFFF   /* Opcodes between checks for an interrupt, less 1 */
 
+/* How often each opcode occurs in a piece. Small pieces have few of them. */
+typedef struct open_times {
+  uint64_t of[256];
+  uint8_t seen[256];       /* The n opcodes that occur */
+  unsigned n;
+} open_times;
+
 /* Find the end of a piece: behind STOP, or, if there are several, behind BUILD. Add the opcodes
-** to times. */
-static bool open_scan(zt_span bytes, size_t *at, bool several, uint64_t times[256],
+** to times, unless that is NULL. */
+static bool open_scan(zt_span bytes, size_t *at, bool several, open_times *times,
                       const zt_interrupt *interrupt, zt_error *err){
   uint64_t steps = 0;
   uint8_t code = 0;
@@ -23,21 +30,24 @@ static bool open_scan(zt_span bytes, size_t *at, bool several, uint64_t times[25
       size = r.next-*at;
     }
     code = bytes.p[*at];
-    times[code]++;
+    if( times && times->of[code]++==0 ) times->seen[times->n++] = code;
   }
   return true;
 }
 
-/* Count the capacities that opcodes need. They pop only pushed nodes, so there are no more children
-** than pushing opcodes. */
-static void open_count(zt_pickle_machine *m, const uint64_t times[256]){
-  for(size_t i=0; i<256; i++){
-    const zt_pickle_opcode *opcode = &zt_pickle_opcodes[i];
-    m->nodes += times[i]*opcode->nodes;
-    if( opcode->needs & ZT_PICKLE_CALLS ) m->calls += times[i];
-    if( opcode->needs & ZT_PICKLE_PUSHES ) m->words += times[i];
-    if( opcode->needs & ZT_PICKLE_PIECE ) m->words += times[i]*ZT_PICKLE_PIECE_HEAD;
-    if( opcode->needs & ZT_PICKLE_PUTS ) m->puts += times[i];
+/* Count the capacities that opcodes need, and forget these. They pop only pushed nodes, so there
+** are no more children than pushing opcodes. */
+static void open_count(zt_pickle_machine *m, open_times *times){
+  while( times->n>0 ){
+    const uint8_t code = times->seen[--times->n];
+    const zt_pickle_opcode *opcode = &zt_pickle_opcodes[code];
+    const uint64_t n = times->of[code];
+    times->of[code] = 0;
+    m->nodes += n*opcode->nodes;
+    if( opcode->needs & ZT_PICKLE_CALLS ) m->calls += n;
+    if( opcode->needs & ZT_PICKLE_PUSHES ) m->words += n;
+    if( opcode->needs & ZT_PICKLE_PIECE ) m->words += n*ZT_PICKLE_PIECE_HEAD;
+    if( opcode->needs & ZT_PICKLE_PUTS ) m->puts += n;
   }
 }
 
@@ -96,15 +106,15 @@ int zt_pickle_open(zt_span bytes, const zt_interrupt *interrupt, zt_pickle **out
                    zt_error *err){
   zt_pickle *p = sqlite3_malloc64(sizeof(*p));
   zt_pickle_machine m = open_machine(p, interrupt, err);
-  uint64_t times[256] = { 0 };
+  open_times times = { .n = 0 };
   size_t end = 0;
   *out = NULL;
   if( !p ) return zt_fail_nomem(err);
   *p = (zt_pickle){ .bytes = bytes };
   if( bytes.n>ZT_PICKLE_MAX ){
     open_fail_large(bytes.n, err);
-  }else if( open_scan(bytes, &end, false, times, interrupt, err) ){
-    open_count(&m, times);
+  }else if( open_scan(bytes, &end, false, &times, interrupt, err) ){
+    open_count(&m, &times);
     if( open_reserve(&m) ){
       open_begin(&m);
       zt_pickle_run(&m, end);
@@ -124,6 +134,7 @@ int zt_pickle_open(zt_span bytes, const zt_interrupt *interrupt, zt_pickle **out
 
 struct zt_pickle_pieces {
   zt_pickle_machine machine;
+  open_times times;          /* None between two pieces */
   zt_pickle_node built;
   zt_pickle_node *roots;     /* Of the pickles before the current one; owned */
   uint32_t nRoots;
@@ -164,9 +175,7 @@ void zt_pickle_pieces_close(zt_pickle_pieces *s){
 }
 
 int zt_pickle_piece(zt_span bytes, size_t *at, const zt_interrupt *interrupt, zt_error *err){
-  uint64_t times[256];
-  memset(times, 0, sizeof(times));
-  open_scan(bytes, at, true, times, interrupt, err);
+  open_scan(bytes, at, true, NULL, interrupt, err);
   return err->rc;
 }
 
@@ -190,14 +199,13 @@ static void open_leave(zt_pickle_pieces *s){
 
 int zt_pickle_pieces_add(zt_pickle_pieces *s, zt_span bytes, size_t from, zt_error *err){
   zt_pickle_machine *m = &s->machine;
-  uint64_t times[256] = { 0 };
   size_t end = from;
   m->err = err;
   m->p->bytes = bytes;
   m->r.next = from;
   if( bytes.n>ZT_PICKLE_MAX ) return open_fail_large(bytes.n, err);
-  if( !open_scan(bytes, &end, true, times, m->interrupt, err) ) return err->rc;
-  open_count(m, times);
+  if( !open_scan(bytes, &end, true, &s->times, m->interrupt, err) ) return err->rc;
+  open_count(m, &s->times);
   if( !open_reserve(m) || !zt_pickle_run(m, end) ) return err->rc;
   s->built = m->p->root || !m->depth ? 0 : m->stack[m->depth-1];
   if( m->p->root && s->inside ) open_leave(s);

@@ -36,13 +36,17 @@ bool zt_torch_is_file(const zt_pickle *p, zt_pickle_node node){
   return b.p[0]==0x80 && b.p[1]>=2 && b.p[1]<=5 && b.p[b.n-1]=='.';   /* PROTO, and STOP */
 }
 
+static bool hidden_is_storage(const zt_pickle *p, zt_pickle_node node){
+  zt_torch_view view;
+  return zt_pickle_kind_of(p, node)==ZT_PICKLE_PERSISTENT && zt_torch_read_storage(p, node, &view);
+}
+
 bool zt_torch_has_storage(const zt_pickle *p, const zt_pickle_value *call){
   zt_pickle_cursor c = zt_pickle_begin(p, call->args);
   zt_pickle_node node;
-  zt_torch_view view;
   for(int i=0; i<HIDDEN_LOOKED && (node = zt_pickle_next(p, &c))!=0; i++){
-    if( zt_torch_read_storage(p, node, &view)
-     || zt_torch_read_storage(p, zt_pickle_child(p, node, 0), &view) ) return true;
+    if( hidden_is_storage(p, node)
+     || hidden_is_storage(p, zt_pickle_child(p, node, 0)) ) return true;
   }
   return false;
 }

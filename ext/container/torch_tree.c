@@ -107,20 +107,24 @@ static void tree_mark(tree_walk *w, zt_pickle_node node){
   if( node ) w->open[node/8] ^= (uint8_t)(1u<<(node%8));
 }
 
-/* True if it consists of at most *remaining values, without calls and ids. */
-static bool tree_is_plain(const zt_pickle *p, zt_pickle_node node, int *remaining){
+/* True if it consists of at most *remaining values, without calls and ids, and without bytes if
+** those count. */
+static bool tree_is_plain(const zt_pickle *p, zt_pickle_node node, bool bytes, int *remaining){
   const zt_pickle_kind kind = zt_pickle_kind_of(p, node);
   zt_pickle_cursor c;
-  if( kind==ZT_PICKLE_CALL || kind==ZT_PICKLE_PERSISTENT || --*remaining<0 ) return false;
+  if( kind==ZT_PICKLE_CALL || kind==ZT_PICKLE_PERSISTENT || (bytes && kind==ZT_PICKLE_BYTES)
+   || --*remaining<0 ) return false;
   c = zt_pickle_begin(p, node);
-  while( (node = zt_pickle_next(p, &c))!=0 ) if( !tree_is_plain(p, node, remaining) ) return false;
+  while( (node = zt_pickle_next(p, &c))!=0 ){
+    if( !tree_is_plain(p, node, bytes, remaining) ) return false;
+  }
   return true;
 }
 
 /* True if it holds a tensor. */
 static bool tree_reaches(tree_walk *w, zt_pickle_node node){
   int remaining = TREE_PLAIN;
-  if( w->err->rc || tree_is_plain(w->p, node, &remaining) ) return false;
+  if( w->err->rc || tree_is_plain(w->p, node, false, &remaining) ) return false;
   if( !w->reach ) w->reach = zt_torch_reach(w->p, &zt_torch_tensors, w->interrupt, w->err);
   return w->reach && zt_torch_has_bit(w->reach, node);
 }
@@ -489,8 +493,10 @@ static void tree_unread_storage(tree_walk *w, zt_pickle_node node){
 
 /* True if a call's arguments, which are not shown, have bytes. */
 static bool tree_hides(tree_walk *w, const zt_pickle_value *call){
-  if( !w->visitor->plain || w->err->rc || zt_torch_is_code(w->p, call)
-   || (zt_pickle_is_empty(w->p, call->args) && !call->keywords) ) return false;
+  int remaining = TREE_PLAIN;
+  if( !w->visitor->plain || w->err->rc
+   || (tree_is_plain(w->p, call->args, true, &remaining) && !call->keywords)
+   || zt_torch_is_code(w->p, call) ) return false;
   if( !w->hiding ) w->hiding = zt_torch_reach(w->p, &zt_torch_hidden, w->interrupt, w->err);
   return w->hiding && (zt_torch_has_bit(w->hiding, call->args)
                        || zt_torch_has_bit(w->hiding, call->keywords));
