@@ -108,19 +108,14 @@ static void dense_function(sqlite3_context *ctx, int n, sqlite3_value **args){
 static void dense_function_json(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
   dense_function_values v = { 0 };
-  sqlite3_str *out;
+  zt_buffer out = { NULL, 0 };
   if( zt_target_null(args[0], args[1]) ) return;
-  out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
   if( dense_function_open(ctx, n, args, "zt_json: first", "zt_json: count", &v, &err)==SQLITE_OK ){
-    zt_assemble_json(&v.tensor, v.as, &v.slice, out, &err);
+    zt_assemble_json(&v.tensor, v.as, &v.slice, &out, &err);
   }
   dense_function_close_values(&v);
-  if( err.rc ){
-    sqlite3_free(sqlite3_str_finish(out));
-    zt_result_error(ctx, &err);
-  }else{
-    zt_result_json(ctx, out);
-  }
+  if( err.rc ) zt_result_error(ctx, &err);
+  else zt_result_json_buffer(ctx, &out);
 }
 
 /* Compute the row-major position of the element with these indices. */

@@ -114,6 +114,12 @@ void zt_result_json(sqlite3_context *ctx, sqlite3_str *json){
   sqlite3_result_subtype(ctx, ZT_JSON_SUBTYPE);
 }
 
+void zt_result_json_buffer(sqlite3_context *ctx, zt_buffer *json){
+  sqlite3_result_text64(ctx, (char*)json->p, json->n, zt_buffer_free, SQLITE_UTF8);
+  *json = (zt_buffer){ NULL, 0 };
+  sqlite3_result_subtype(ctx, ZT_JSON_SUBTYPE);
+}
+
 void zt_result_json_text(sqlite3_context *ctx, zt_text json){
   zt_result_text(ctx, json);
   sqlite3_result_subtype(ctx, ZT_JSON_SUBTYPE);

@@ -39,7 +39,8 @@ void zt_result_str(sqlite3_context *ctx, sqlite3_str *str);       /* Frees the s
 void zt_result_json(sqlite3_context *ctx, sqlite3_str *json);     /* Likewise, with the
                                                                   ** JSON subtype */
 void zt_result_json_text(sqlite3_context *ctx, zt_text json);
-void zt_result_buffer(sqlite3_context *ctx, zt_buffer *buffer);   /* BLOB; takes the memory */
+void zt_result_json_buffer(sqlite3_context *ctx, zt_buffer *json);   /* Takes the memory */
+void zt_result_buffer(sqlite3_context *ctx, zt_buffer *buffer);   /* BLOB; likewise */
 
 /* Return true for SQLITE_NOMEM and SQLITE_INTERRUPT, which do not concern the file, end the query
 ** and become the result. */

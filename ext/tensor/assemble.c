@@ -9,6 +9,7 @@
 #include "tensor/ranges.h"
 
 #define ASSEMBLE_TEXT_WORK 64   /* Elements converted in the time that one takes to write */
+#define ASSEMBLE_TEXT_PART (64 << 10)   /* Characters moved to the result at once */
 /* Bytes of a result that is larger than the caches near a processor, and of its blocks, which fit
 ** the nearest. */
 #define ASSEMBLE_LARGE ((uint64_t)8 << 20)
@@ -325,7 +326,9 @@ typedef struct assemble_writer {
   zt_tensor *tensor;
   const zt_dtype *as;
   const zt_slice *slice;
-  sqlite3_str *out;
+  sqlite3_str *part;       /* The text that follows the result's */
+  zt_buffer *out;
+  uint64_t capacity;       /* Room of the result */
   zt_error *err;
   uint64_t done;           /* Written elements of the slice */
   uint64_t window;         /* Elements read at once */
@@ -335,12 +338,44 @@ typedef struct assemble_writer {
 static void assemble_write_converted(assemble_writer *w, const uint8_t *element){
   const zt_tensor *t = w->tensor;
   uint64_t converted[ZT_ELEMENT_MAX/8];
-  if( w->as==t->dtype ) zt_json_scalar(w->out, zt_scalar_of(w->as, element));
+  if( w->as==t->dtype ) zt_json_scalar(w->part, zt_scalar_of(w->as, element));
   else if( !zt_convert(t->dtype, element, w->as, converted, 1) ){
     assemble_fail_element(t, w->as, w->slice->first+w->done, element, w->err);
   }else{
-    zt_json_scalar(w->out, zt_scalar_of(w->as, converted));
+    zt_json_scalar(w->part, zt_scalar_of(w->as, converted));
   }
+}
+
+static int assemble_fail_json(const zt_tensor *t, zt_error *err){
+  return zt_fail(err, SQLITE_TOOBIG, "its text is more than the limit of %llu bytes on a result",
+                 t->budget->result);
+}
+
+/* Move the part to the result. */
+static int assemble_move_part(assemble_writer *w){
+  const uint64_t limit = w->tensor->budget->result, n = (uint64_t)sqlite3_str_length(w->part);
+  uint64_t all = w->out->n + n;
+  if( w->err->rc ) return w->err->rc;
+  if( sqlite3_str_errcode(w->part) ) return zt_fail_nomem(w->err);
+  if( all>limit ) return assemble_fail_json(w->tensor, w->err);
+  if( all>w->capacity ){
+    const uint64_t capacity = all<=limit/2 ? 2*all : limit;
+    if( zt_buffer_reserve(w->out, capacity, w->err) ) return w->err->rc;
+    w->capacity = capacity;
+  }
+  memcpy(w->out->p + w->out->n, sqlite3_str_value(w->part), (size_t)n);
+  w->out->n = all;
+  sqlite3_str_reset(w->part);
+  return SQLITE_OK;
+}
+
+/* Return true if the text goes on. An sqlite3_str with all of it would be slow: one that has half of
+** its limit grows by each append alone, and may be copied each time. */
+static bool assemble_goes_on(assemble_writer *w){
+  if( sqlite3_str_errcode(w->part) || sqlite3_str_length(w->part)>=ASSEMBLE_TEXT_PART ){
+    assemble_move_part(w);
+  }
+  return !w->err->rc;
 }
 
 static void assemble_write_element(assemble_writer *w){
@@ -363,13 +398,13 @@ static void assemble_write_dimension(assemble_writer *w, uint32_t d){
     return;
   }
   n = d==0 ? w->slice->rows : object->shape[d];
-  sqlite3_str_append(w->out, "[", 1);
-  for(uint64_t i=0; i<n && !w->err->rc && !sqlite3_str_errcode(w->out); i++){
-    if( i>0 ) sqlite3_str_append(w->out, ",", 1);
+  sqlite3_str_append(w->part, "[", 1);
+  for(uint64_t i=0; i<n && assemble_goes_on(w); i++){
+    if( i>0 ) sqlite3_str_append(w->part, ",", 1);
     assemble_write_dimension(w, d+1);
     if( object->elements==0 ) zt_tensor_poll(w->tensor, ASSEMBLE_TEXT_WORK, w->err);
   }
-  sqlite3_str_append(w->out, "]", 1);
+  sqlite3_str_append(w->part, "]", 1);
 }
 
 /* Return the fewest characters of an element with its separator. */
@@ -393,24 +428,23 @@ static bool assemble_may_fit(const zt_tensor *t, const zt_dtype *as, const zt_sl
   return pairs <= t->budget->result/(sizeof("[],")-1);
 }
 
-static int assemble_fail_json(const zt_tensor *t, zt_error *err){
-  return zt_fail(err, SQLITE_TOOBIG, "its text is more than the limit of %llu bytes on a result",
-                 t->budget->result);
-}
-
-int zt_assemble_json(zt_tensor *t, const zt_dtype *as, const zt_slice *slice, sqlite3_str *out,
+int zt_assemble_json(zt_tensor *t, const zt_dtype *as, const zt_slice *slice, zt_buffer *out,
                      zt_error *err){
   assemble_writer w = { .tensor = t, .as = as, .slice = slice, .out = out, .err = err,
                .window = zt_tensor_window(t) };
+  *out = (zt_buffer){ NULL, 0 };
   if( assemble_check_types(t, as, err) ) return err->rc;
   if( !assemble_may_fit(t, as, slice) ) return assemble_fail_json(t, err);
   if( w.window>slice->n ) w.window = slice->n+1;
   assert( w.window>0 );
   w.elements = sqlite3_malloc64(w.window*t->dtype->width);
   if( !w.elements ) return zt_fail_nomem(err);
+  w.part = sqlite3_str_new(NULL);
   if( t->object->elements==0 ) zt_tensor_read(t, 0, 0, w.elements, err);
   if( !err->rc ) assemble_write_dimension(&w, 0);
-  if( sqlite3_str_errcode(out)==SQLITE_TOOBIG ) assemble_fail_json(t, err);
+  assemble_move_part(&w);
+  sqlite3_free(sqlite3_str_finish(w.part));
   sqlite3_free(w.elements);
+  if( err->rc ) zt_buffer_clear(out);
   return err->rc;
 }

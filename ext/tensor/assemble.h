@@ -38,7 +38,7 @@ int zt_slice_of(const zt_object *object, uint64_t row, uint64_t rows, zt_slice *
 
 /* Write a slice, converted to `as`, as nested JSON arrays; a scalar is a plain value. Numbers are
 ** written as in json.h, complex numbers as [re,im]. Fails as zt_assemble() does. */
-int zt_assemble_json(zt_tensor *t, const zt_dtype *as, const zt_slice *slice, sqlite3_str *out,
+int zt_assemble_json(zt_tensor *t, const zt_dtype *as, const zt_slice *slice, zt_buffer *out,
                      zt_error *err);
 void zt_json_scalar(sqlite3_str *out, zt_scalar value);
 

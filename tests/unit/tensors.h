@@ -33,10 +33,20 @@ static inline void put_real(blob *b, const char *dtype, double x){
   put_element(b, named(dtype), element);
 }
 
+/* The JSON text in a buffer, which is freed, from sqlite3_malloc(); NULL after a failure. */
+static inline char *json_taken(zt_buffer *b, zt_error *err){
+  char *z = NULL;
+  if( !err->rc && (z = sqlite3_mprintf("%.*s", (int)b->n, (const char*)b->p))==NULL ) zt_fail_nomem(err);
+  zt_buffer_clear(b);
+  return z;
+}
+
 /* All of a tensor as text. */
-static inline int json_of(zt_tensor *t, sqlite3_str *out, zt_error *err){
+static inline char *json_of(zt_tensor *t, zt_error *err){
   zt_slice all = zt_slice_all(t->object);
-  return zt_assemble_json(t, t->dtype, &all, out, err);
+  zt_buffer out;
+  zt_assemble_json(t, t->dtype, &all, &out, err);
+  return json_taken(&out, err);
 }
 
 /* The low bytes of a number. */

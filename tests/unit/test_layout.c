@@ -110,11 +110,7 @@ static int ask(opened *o, int way, zt_error *err){
   if( zt_tensor_open(o->source, o->container, &o->object, &o->budget, &t, err)==SQLITE_OK ){
     if( way==BYTES ) zt_assemble(&t, t.dtype, 0, o->object.elements, &out, err);
     if( way==STATISTICS && t.dtype->class!=ZT_COMPLEX ) zt_stats_compute(&t, &stats, err);
-    if( way==TEXT ){
-      sqlite3_str *text = sqlite3_str_new(NULL);
-      json_of(&t, text, err);
-      sqlite3_free(sqlite3_str_finish(text));
-    }
+    if( way==TEXT ) sqlite3_free(json_of(&t, err));
   }
   zt_tensor_close(&t);
   check( !err->rc || (out.p==NULL && out.n==0), "a failure, and %llu bytes", (unsigned long long)out.n );
@@ -1193,17 +1189,17 @@ TEST(test_a_huge_sparse_result_is_refused_before_memory_is_asked_for){
 
 /* The tensor's text, for sqlite3_free(). */
 static char *text_of(const recipe *r, uint64_t limit, caller *c, zt_error *err){
-  sqlite3_str *out = sqlite3_str_new(NULL);
   zt_tensor t;
   opened o;
+  char *z;
   open_recipe(&o, r, NULL, "text");
   open_tensor(&o, &t, "text");
   if( limit ) o.budget.result = limit;
   if( c ) o.budget.interrupt = (zt_interrupt){ caller_stops, c };
-  json_of(&t, out, err);
+  z = json_of(&t, err);
   zt_tensor_close(&t);
   close_opened(&o);
-  return sqlite3_str_finish(out);
+  return z;
 }
 
 TEST(test_nested_arrays){
@@ -1259,7 +1255,7 @@ TEST(test_slices_as_text_of_another_type){
   for(size_t i=0; i<COUNT(rows); i++){
     recipe r = recipe_of(rows[i].object);
     zt_error err = ZT_ERROR_NONE;
-    sqlite3_str *out = sqlite3_str_new(NULL);
+    zt_buffer out;
     zt_slice slice;
     zt_tensor t;
     opened o;
@@ -1267,8 +1263,8 @@ TEST(test_slices_as_text_of_another_type){
     open_recipe(&o, &r, NULL, rows[i].as);
     open_tensor(&o, &t, rows[i].as);
     assert_int_equal(zt_slice_of(t.object, rows[i].row, rows[i].rows, &slice, &err), SQLITE_OK);
-    zt_assemble_json(&t, named(rows[i].as), &slice, out, &err);
-    z = sqlite3_str_finish(out);
+    zt_assemble_json(&t, named(rows[i].as), &slice, &out, &err);
+    z = json_taken(&out, &err);
     if( rows[i].message ) assert_string_equal(err.message, rows[i].message);
     else check( !err.rc && strcmp(z, rows[i].json)==0, "'%s', expected '%s'", z, rows[i].json );
     sqlite3_free(z);
@@ -1283,7 +1279,6 @@ TEST(test_text_of_more_than_a_window){
   recipe r = { .format = "dense", .rank = 2, .shape = { 700, 100 } };
   blob data = { 0 };
   zt_error err = ZT_ERROR_NONE;
-  sqlite3_str *out = sqlite3_str_new(NULL);
   zt_tensor t;
   opened o;
   char *z, *p;
@@ -1292,8 +1287,8 @@ TEST(test_text_of_more_than_a_window){
   open_recipe(&o, &r, NULL, "text");
   open_tensor(&o, &t, "text");
   assert_true(zt_tensor_window(&t)<70000);
-  assert_int_equal(json_of(&t, out, &err), SQLITE_OK);
-  p = z = sqlite3_str_finish(out);
+  p = z = json_of(&t, &err);
+  assert_succeeded(&err, "text");
   for(long i=0; i<70000; i++){
     while( *p=='[' || *p==']' || *p==',' ) p++;
     if( strtol(p, &p, 10)!=i ) fail_msg("element %ld", i);
@@ -1305,19 +1300,23 @@ TEST(test_text_of_more_than_a_window){
   clear_recipe(&r);
 }
 
-/* An element takes at least two characters. */
+/* An element takes at least two characters, and the brackets one. */
 TEST(test_text_beyond_the_limit){
   static const made m = { "sparse_coo", "1048576", { { "values", "u8", NULL, "1" }, { "coords", "u64", NULL, "5" } }, NONE };
   recipe r = recipe_of(&m);
   zt_error err = ZT_ERROR_NONE;
-  char *z = text_of(&r, 2*1048576, NULL, &err);
+  char *z = text_of(&r, 2*1048576+1, NULL, &err);
   assert_succeeded(&err, "limit");
   assert_int_equal(strlen(z), 2*1048576+1);
   sqlite3_free(z);
-  assert_null(text_of(&r, 2*1048576-1, NULL, &err));
-  assert_int_equal(err.rc, SQLITE_TOOBIG);
-  assert_string_equal(err.message, "ztensor: its text is more than the limit of 2097151 bytes on a result");
-  zt_error_clear(&err);
+  for(uint64_t limit=2*1048576-1; limit<=2*1048576; limit++){
+    char message[100];
+    snprintf(message, sizeof(message), "ztensor: its text is more than the limit of %llu bytes on a result", (unsigned long long)limit);
+    assert_null(text_of(&r, limit, NULL, &err));
+    assert_int_equal(err.rc, SQLITE_TOOBIG);
+    assert_string_equal(err.message, message);
+    zt_error_clear(&err);
+  }
   clear_recipe(&r);
 }
 

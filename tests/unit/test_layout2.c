@@ -411,13 +411,12 @@ static void check_read(opened *o, uint64_t first, size_t n, const char *rule, co
     zt_stats stats;
     zt_buffer bytes = { NULL, 0 };
     zt_tensor t;
-    sqlite3_str *text = sqlite3_str_new(NULL);
     open_tensor(o, &t, row);
     switch( how ){
       case 0: zt_tensor_read(&t, first, n, out, &err); break;
       case 1: zt_assemble(&t, t.dtype, first, n, &bytes, &err); break;
       case 2: zt_stats_compute(&t, &stats, &err); break;
-      default: json_of(&t, text, &err); break;
+      default: sqlite3_free(json_of(&t, &err)); break;
     }
     if( message ){
       check( err.rc==SQLITE_ERROR, "%s, [%llu, +%zu): accepted, %d", row, (unsigned long long)first, n, how );
@@ -427,7 +426,6 @@ static void check_read(opened *o, uint64_t first, size_t n, const char *rule, co
     }else{
       check( err.rc==SQLITE_OK, "%s, [%llu, +%zu): %s", row, (unsigned long long)first, n, err.message );
     }
-    sqlite3_free(sqlite3_str_finish(text));
     zt_buffer_clear(&bytes);
     zt_error_clear(&err);
     zt_tensor_close(&t);

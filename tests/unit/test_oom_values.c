@@ -76,11 +76,7 @@ static int ask_tensor(const job *j){
       case BINS: ask_bins(q, &t, j->what, &err); break;
       case DISTANCE: ask_distance(q, &t, j->what, &err); break;
       default: {
-        sqlite3_str *text = sqlite3_str_new(NULL);
-        char *z;
-        json_of(&t, text, &err);
-        if( !err.rc && sqlite3_str_errcode(text)==SQLITE_NOMEM ) zt_fail_nomem(&err);
-        z = sqlite3_str_finish(text);
+        char *z = json_of(&t, &err);
         if( !err.rc ) keep_or_compare(&q->want, z, strlen(z), j->what);
         sqlite3_free(z);
       }
