@@ -393,6 +393,13 @@ def test_a_wrong_digest_is_no_failure_to_read_a_shard(web, remote, ranges):
     assert there == here and here[0][0] == "digest-mismatch"
 
 
+def test_a_shard_that_the_server_refuses_is_no_fault_of_the_file(web, remote):
+    web.face.put("/digest.index", (FORMATS / "tensorflow" / "hostile" / "digest.index").read_bytes())
+    web.when("digest.data", Answer(403))
+    found = set(rows(remote(web), "SELECT rule, message FROM zt_check(?, 'full') WHERE severity = 'error'", web.url("/digest.index")))
+    assert found == {("unreadable", f"shard {web.url('/digest.data-00000-of-00001')}: cannot open: 403")}
+
+
 def test_416(web, remote):
     # A file without a byte is told by 416, and is a sound answer
     web.face.put("/empty.zt", b"")

@@ -247,6 +247,27 @@ TEST(test_an_object_unlike_the_others_in_each_place){
   }
 }
 
+/* An object with its name, and bytes as an attribute. */
+static void put_object_with(blob *b, uint32_t i, blob attribute){
+  char name[32];
+  snprintf(name, sizeof(name), "layers.%05u.weight", i);
+  put_text(b, name);
+  put_head(b, ZT_CBOR_MAP, 4);
+  put_text(b, "shape");
+  put_head(b, ZT_CBOR_ARRAY, 1);
+  put_uint(b, 4);
+  put_text(b, "format");
+  put_text(b, "dense");
+  put_text(b, "attributes");
+  put_head(b, ZT_CBOR_MAP, 1);
+  put_text(b, "k");
+  put_head(b, ZT_CBOR_BYTES, attribute.n);
+  put(b, attribute.p, attribute.n);
+  put_text(b, "components");
+  put_head(b, ZT_CBOR_MAP, 1);
+  put_component(b, "data", 64);
+}
+
 /* Attributes in which bytes look the same as how objects begin, and those behind them as a name and another object. */
 TEST(test_lookalikes_in_each_place){
   for(uint32_t n=20; n<60; n++){
@@ -258,35 +279,37 @@ TEST(test_lookalikes_in_each_place){
     put_text(&b, "objects");
     put_head(&b, ZT_CBOR_MAP, n);
     for(uint32_t i=0; i<n; i++){
-      char name[32];
       blob inner = { NULL, 0, 0 };
-      snprintf(name, sizeof(name), "layers.%05u.weight", i);
-      put_text(&b, name);
-      put_head(&b, ZT_CBOR_MAP, 4);
-      put_text(&b, "shape");
-      put_head(&b, ZT_CBOR_ARRAY, 1);
-      put_uint(&b, 4);
-      put_text(&b, "format");
-      put_text(&b, "dense");
       for(int k=0; k<8; k++){
         put(&inner, "\xA4\x65shape\x81\4\x61" "a\1\x61" "b\2\x61" "c\3", 18);
         put_text(&inner, "layers.00007.weight");
       }
       put_object(&inner, &plain, i, 1);
-      put_text(&b, "attributes");
-      put_head(&b, ZT_CBOR_MAP, 1);
-      put_text(&b, "k");
-      put_head(&b, ZT_CBOR_BYTES, inner.n);
-      put(&b, inner.p, inner.n);
+      put_object_with(&b, i, inner);
       free(inner.p);
-      put_text(&b, "components");
-      put_head(&b, ZT_CBOR_MAP, 1);
-      put_component(&b, "data", 64);
     }
     b = end_file(b);
     assert_int_equal(assert_same(&b, "lookalikes"), SQLITE_OK);
     free(b.p);
   }
+}
+
+/* Every byte looks like the first one of an object, and no object begins there. */
+TEST(test_attributes_of_heads_of_maps){
+  blob b = begin_file(), heads = { NULL, 0, 0 };
+  put_repeated(&heads, 0xA4, 300000);
+  put_head(&b, ZT_CBOR_MAP, 2);
+  put_text(&b, "version");
+  put_text(&b, "1.2.0");
+  put_text(&b, "objects");
+  put_head(&b, ZT_CBOR_MAP, 8);
+  for(unsigned i=0; i<8; i++){
+    put_object_with(&b, i, (blob){ heads.p, i ? heads.n : 1, 0 });
+  }
+  b = end_file(b);
+  assert_int_equal(assert_same(&b, "heads of maps"), SQLITE_OK);
+  free(b.p);
+  free(heads.p);
 }
 
 /* A root that is no map does not show how objects begin. Read as one, some would have a key that ends behind the manifest, and names

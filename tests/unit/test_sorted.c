@@ -235,6 +235,30 @@ TEST(test_a_fault_shows_before_the_first){
   }
 }
 
+static bool rewritten;
+
+static void make_rewritten(uint64_t i, uint64_t *cell, uint64_t *value){
+  *cell = rewritten ? MANY-i : i;
+  *value = i;
+}
+
+/* Elements in order are not sorted, so that their order must still be the one that was seen. */
+TEST(test_indices_that_are_written_to_meanwhile){
+  static zt_entries e;
+  stored s = { .dtype = named("u8"), .n = MANY, .piece = ZT_ENTRIES, .make = make_rewritten };
+  zt_error err = ZT_ERROR_NONE;
+  zt_sorted *sorted;
+  zt_object object;
+  zt_tensor t = stored_tensor(&s, &object, 2*MANY);
+  zt_sorted_open(&t, 0, object.elements, ZT_REPEATS_KEPT, &e, &sorted, &err);
+  assert_int_equal(zt_sorted_next(sorted, &err), SQLITE_OK);
+  rewritten = true;
+  while( zt_sorted_next(sorted, &err)==SQLITE_OK && e.n ) ;
+  rewritten = false;
+  assert_failed(&err, "its indices were written to while they were read", "rewritten");
+  zt_sorted_close(sorted);
+}
+
 TEST(test_every_pass_can_be_interrupted){
   for(int stop=0; stop<=4; stop++){
     static zt_entries e;
