@@ -11,7 +11,7 @@ enum { SHUFFLE = ZT_FILTER_SHUFFLE, ZLIB = ZT_FILTER_ZLIB, SUM = ZT_FILTER_FLETC
 typedef struct filtered {
   size_t n;                /* Bytes of the chunk */
   uint32_t width;          /* Of a shuffled element */
-  int filters[4];          /* Up to 0 */
+  int filters[ZT_CHUNKS_FILTERS+1];   /* Up to 0 */
   uint32_t skipped;
 } filtered;
 
@@ -112,7 +112,7 @@ TEST(test_a_swapped_checksum){
 /* A chunk of 30 bytes that is filtered, cut to `cut` bytes if that is not 0, and has one byte changed. */
 TEST(test_chunks_that_are_broken){
   static const char no_stream[] = "deflate: a chunk that is no zlib stream", cut[] = "deflate: the stored bytes end within the stream";
-  static const struct { int filters[4]; uint32_t width; size_t n, cut, at; uint8_t change; const char *rule, *says; } rows[] = {
+  static const struct { int filters[ZT_CHUNKS_FILTERS]; uint32_t width; size_t n, cut, at; uint8_t change; const char *rule, *says; } rows[] = {
     { { ZLIB }, 0, 30, 1, 0, 0, "E2", no_stream }, { { ZLIB }, 0, 30, 0, 0, 0x01, "E2", no_stream }, { { ZLIB }, 0, 30, 0, 1, 0x01, "E2", no_stream },
     { { ZLIB }, 0, 30, 0, 1, 0x9C^0x20, "E2", no_stream }, { { ZLIB }, 0, 30, 0, 2, 0x06, "E2", "deflate: an invalid block" },
     { { ZLIB }, 0, 30, 12, 0, 0, "CH1", "a chunk decodes to 9 bytes, and has 30" }, { { ZLIB }, 0, 30, 38, 0, 0, "E2", cut },
@@ -127,7 +127,7 @@ TEST(test_chunks_that_are_broken){
     filtered f = { .n = 30, .width = rows[i].width };
     blob stored = content_of(rows[i].n);
     uint8_t out[MOST];
-    memcpy(f.filters, rows[i].filters, sizeof(f.filters));
+    memcpy(f.filters, rows[i].filters, sizeof(rows[i].filters));
     for(unsigned k=0; f.filters[k]; k++) if( f.filters[k]!=SHUFFLE ) filter(&stored, f.filters[k], f.width);
     if( rows[i].cut ) stored.n = rows[i].cut;
     stored.p[rows[i].at] ^= rows[i].change;
