@@ -262,7 +262,9 @@ FUZZER = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recove
 
 fuzz:                               ## fuzz each target for SECONDS=30
 	$(SIDE_BY_SIDE) -s B=build/fuzz CC=clang OPT="$(FUZZER)" $(FUZZ:tests/fuzz/%.c=build/fuzz/%)
-	@for t in $(FUZZ:tests/fuzz/%.c=build/fuzz/%); do PYTHON='$(PYTHON)' SEED='$(SEED)' sh tests/fuzz/run.sh $$t $(SECONDS) || exit 1; done
+	@failed=0; for t in $(FUZZ:tests/fuzz/%.c=build/fuzz/%); do \
+	  PYTHON='$(PYTHON)' SEED='$(SEED)' sh tests/fuzz/run.sh $$t $(SECONDS) || failed=1; \
+	done; exit $$failed
 
 $(B)/fuzz_%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h tests/oom/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
