@@ -369,8 +369,8 @@ static int assemble_move_part(assemble_writer *w){
   return SQLITE_OK;
 }
 
-/* Return true if the text goes on. An sqlite3_str with all of it would be slow: one that has half of
-** its limit grows by each append alone, and may be copied each time. */
+/* Return true if the text goes on. An sqlite3_str with all of it would be slow: one that has half
+** of its limit grows by each append alone, and may be copied each time. */
 static bool assemble_goes_on(assemble_writer *w){
   if( sqlite3_str_errcode(w->part) || sqlite3_str_length(w->part)>=ASSEMBLE_TEXT_PART ){
     assemble_move_part(w);
