@@ -545,12 +545,14 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
 ** is an object in a plain pickle. */
 static void tree_refused(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
                          const zt_pickle_value *made, zt_torch_tensor *tensor){
+  const bool too_many = tensor->states>ZT_TORCH_STATES;
+  if( too_many ) tensor->states = 0;   /* Its array has not all of them */
   if( w->visitor->plain ){
     zt_torch_read_unread(w->p, made, tensor);
     tree_unread(w, node, tensor);
   }
   if( w->err->rc ) return;
-  if( tensor->states>ZT_TORCH_STATES ) tree_opaque(w, node, call, NULL);
+  if( too_many ) tree_opaque(w, node, call, NULL);
   else tree_opaque(w, node, made, tensor);
 }
 
