@@ -69,7 +69,7 @@ bool zt_torch_is_code(const zt_pickle *p, const zt_pickle_value *call){
   return false;
 }
 
-/* What is in an array has a row, and what is in a code is none. */
+/* Bytes in an array have a row, and bytes in a code are no tensor. */
 static bool hidden_ends(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_value call;
   if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_CALL ) return false;

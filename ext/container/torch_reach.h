@@ -4,7 +4,8 @@
 
 #include "container/pickle.h"
 
-/* What is looked for: a node, its owners, and so on up to owners that `ends` names. NULL: none. */
+/* The search finds each node that `is` names, its owners, and so on, up to owners that `ends`
+** names. NULL: there are none. */
 typedef struct zt_torch_search {
   bool (*is)(const zt_pickle *p, zt_pickle_node node);
   bool (*ends)(const zt_pickle *p, zt_pickle_node node);
