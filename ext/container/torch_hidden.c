@@ -8,32 +8,35 @@
 #define HIDDEN_LEAST 17      /* Bytes; fewer are identifiers, among others */
 #define HIDDEN_LOOKED 64     /* Arguments that are looked at */
 
-/* The bytes of a node, if they are enough; n 0: they are not. */
-static zt_span hidden_bytes(const zt_pickle *p, zt_pickle_node node){
-  zt_pickle_value value;
-  if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_BYTES ) return (zt_span){ NULL, 0 };
-  zt_pickle_get(p, node, &value);
-  return value.bytes.n<HIDDEN_LEAST ? (zt_span){ NULL, 0 } : value.bytes;
+/* Read enough bytes, also those that a call makes: before protocol 3 they are written as text, and
+** before 5 a bytearray is a call. */
+static bool hidden_read(const zt_pickle *p, zt_pickle_node node, zt_pickle_bytes *out){
+  const zt_pickle_kind kind = zt_pickle_kind_of(p, node);
+  return (kind==ZT_PICKLE_BYTES || kind==ZT_PICKLE_CALL)
+      && zt_pickle_read_bytes(p, node, SIZE_MAX, out) && out->n>=HIDDEN_LEAST;
 }
 
-/* Also bytes that are written as text, before protocol 3. */
 static bool hidden_is_bytes(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_bytes bytes;
-  if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_CALL ) return hidden_bytes(p, node).n>0;
-  return zt_pickle_read_bytes(p, node, SIZE_MAX, &bytes) && bytes.n>=HIDDEN_LEAST;
+  return hidden_read(p, node, &bytes);
 }
 
 bool zt_torch_is_file(const zt_pickle *p, zt_pickle_node node){
   static const zt_text begins[] = {
     ZT_TEXT_INIT("PK\3\4"), ZT_TEXT_INIT("\x89HDF\r\n\x1a\n"), ZT_TEXT_INIT("\x93NUMPY"),
-    ZT_TEXT_INIT("GGUF"), ZT_TEXT_INIT("ZTEN"), ZT_TEXT_INIT("\x89ZT2\r\n\x1a\n")
+    ZT_TEXT_INIT("GGUF"), ZT_TEXT_INIT("ZTEN"), ZT_TEXT_INIT("\x89ZT2\r\n\x1a\n"),
+    ZT_TEXT_INIT("MATLAB 5.0 MAT")
   };
-  const zt_span b = hidden_bytes(p, node);
-  if( b.n==0 ) return false;
+  uint8_t first[HIDDEN_LEAST];   /* Longer than each of them */
+  zt_pickle_bytes b;
+  if( !hidden_read(p, node, &b) ) return false;
+  zt_pickle_copy_bytes(&b, first, sizeof(first));
   for(size_t i=0; i<sizeof(begins)/sizeof(begins[0]); i++){
-    if( memcmp(b.p, begins[i].z, begins[i].n)==0 ) return true;   /* All are shorter */
+    if( memcmp(first, begins[i].z, begins[i].n)==0 ) return true;
   }
-  return b.p[0]==0x80 && b.p[1]>=2 && b.p[1]<=5 && b.p[b.n-1]=='.';   /* PROTO, and STOP */
+  if( first[8]=='{' && zt_le64(first)<=b.n-8 ) return true;   /* safetensors */
+  return first[0]==0x80 && first[1]>=2 && first[1]<=5 && b.span.p[b.span.n-1]=='.';   /* PROTO and
+                                                                                      ** STOP */
 }
 
 static bool hidden_is_storage(const zt_pickle *p, zt_pickle_node node){

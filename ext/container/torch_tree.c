@@ -491,15 +491,25 @@ static void tree_unread_storage(tree_walk *w, zt_pickle_node node){
   tree_unread(w, node, &tensor);
 }
 
-/* True if a call's arguments, which are not shown, have bytes. */
+/* True if a call's arguments, or its callee's, which are not shown, have bytes. */
 static bool tree_hides(tree_walk *w, const zt_pickle_value *call){
   int remaining = TREE_PLAIN;
   if( !w->visitor->plain || w->err->rc
-   || (tree_is_plain(w->p, call->args, true, &remaining) && !call->keywords)
+   || (tree_is_plain(w->p, call->args, true, &remaining)
+       && tree_is_plain(w->p, call->callee, true, &remaining) && !call->keywords)
    || zt_torch_is_code(w->p, call) ) return false;
   if( !w->hiding ) w->hiding = zt_torch_reach(w->p, &zt_torch_hidden, w->interrupt, w->err);
   return w->hiding && (zt_torch_has_bit(w->hiding, call->args)
+                       || zt_torch_has_bit(w->hiding, call->callee)
                        || zt_torch_has_bit(w->hiding, call->keywords));
+}
+
+/* A value that is shown whole, perhaps as a BLOB. */
+static void tree_whole(tree_walk *w, zt_pickle_node node){
+  if( zt_torch_is_file(w->p, node) ){
+    tree_hidden(w, node, "its bytes begin as those of a tensor file do");
+  }
+  if( !w->err->rc ) tree_leaf(w, node, ZT_TORCH_WHOLE);
 }
 
 /* An opaque call whose arguments may become a tensor. */
@@ -598,7 +608,7 @@ static void tree_call(tree_walk *w, zt_pickle_node node, const zt_pickle_value *
     tree_array(w, node, call, &array);
   }else if( zt_pickle_read_result(w->p, node, SIZE_MAX, &result)
          && !tree_reaches(w, call->args) ){
-    tree_leaf(w, node, ZT_TORCH_WHOLE);
+    tree_whole(w, node);
   }else{
     tree_opaque(w, node, call, NULL);
   }
@@ -684,10 +694,7 @@ static void tree_visit(tree_walk *w, zt_pickle_node node){
   }else if( kind==ZT_PICKLE_CALL ){
     tree_call(w, node, &call, meaning);
   }else if( kind!=ZT_PICKLE_PERSISTENT ){
-    if( zt_torch_is_file(w->p, node) ){
-      tree_hidden(w, node, "its bytes begin as those of a tensor file do");
-    }
-    if( !w->err->rc ) tree_leaf(w, node, ZT_TORCH_WHOLE);
+    tree_whole(w, node);
   }else if( !tree_storage(w, node) ){
     tree_persistent(w, node);
   }

@@ -557,6 +557,32 @@ def test_bytes_that_an_unknown_function_gets_are_an_object(db, hidden, said):
     assert (value(db, "SELECT zt_fingerprint(?)", source) is None) == said
 
 
+class Made:
+    """Made by __new__ of bytes, one of them by its name: of protocols 2 and 3 by functools.partial."""
+    def __new__(cls, *given, **named):
+        return object.__new__(cls)
+
+    def __getnewargs_ex__(self):
+        return (b"y" * 40,), {"k": b"z" * 50}
+
+
+TENSOR_FILES = [
+    b"PK\3\4" + bytes(30), b"\x89HDF\r\n\x1a\n" + bytes(30), b"\x93NUMPY\1\0" + bytes(30), b"GGUF\3\0\0\0" + bytes(30), b"ZTEN1000" + bytes(30),
+    b"\2\0\0\0\0\0\0\0{}" + bytes(30), b"MATLAB 5.0 MAT-file" + bytes(30), pickle.dumps([1] * 20, 4)]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_bytes_of_each_protocol_are_told(db, protocol):
+    """As bytes, as text that becomes bytes, and as a bytearray."""
+    for data in TENSOR_FILES:
+        source = pickle.dumps({"b": data, "a": bytearray(data), "none": b"\xff\0\0\0\0\0\0\0{}" + bytes(30), "short": data[:16]}, protocol)
+        assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("b", "pickle.unread"), ("a", "pickle.unread")]
+        assert value(db, "SELECT zt_fingerprint(?)", source) is None
+    if protocol >= 2:
+        source = pickle.dumps({"m": Made()}, protocol)
+        assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("m", "pickle.unread")]
+
+
 def test_bytes_behind_many_other_values_are_found(db):
     many = b"](" + b"".join(written.text(f"word {i}") for i in range(5000)) + b"e"
     source = written.pickle(("w", blob_call(many, written.blob(bytes(50)))))
