@@ -20,6 +20,7 @@
 #define REMOTE_FILE_HEAD ((size_t)64 << 10)      /* Bytes of a head, and of a tail */
 #define REMOTE_FILE_NEAR ((uint64_t)64 << 10)    /* Reads less than this apart belong together */
 #define REMOTE_FILE_GROWN_MAX 4                  /* Most blocks for such reads that are kept */
+#define REMOTE_FILE_SPENT 16                     /* Most places of removed ones that are known */
 #define REMOTE_FILE_PART ((size_t)4 << 20)       /* Bytes of a request for many, and most bytes of a
                                                  ** block */
 #define REMOTE_FILE_PARTS 8                      /* Requests of one read or announcement at once */
@@ -44,6 +45,11 @@ typedef struct remote_announced {
   uint64_t at, end;          /* Not asked for yet */
   int blocks;                /* That are there */
 } remote_announced;
+
+/* Bytes [at, end) of grown blocks that were removed. */
+typedef struct remote_spent {
+  uint64_t at, end;
+} remote_spent;
 
 typedef struct remote_block {
   struct remote_block *next;
@@ -79,6 +85,8 @@ struct zt_remote_file {
   int nLed;
   remote_block *blocks;
   remote_announced *announcements;
+  remote_spent spent[REMOTE_FILE_SPENT];   /* None touches another; the newest last */
+  int nSpent;
   uint64_t clock;
 };
 
@@ -275,6 +283,34 @@ static void remote_file_skip_announced(zt_remote_file *f, uint64_t offset, uint6
   }
 }
 
+/* Notes that a block is removed. */
+static void remote_file_spend(zt_remote_file *f, const remote_block *b){
+  remote_spent whole = { b->offset, b->offset+b->n };
+  int n = 0;
+  for(int i=0; i<f->nSpent; i++){
+    const remote_spent s = f->spent[i];
+    if( s.end<whole.at || s.at>whole.end ){
+      f->spent[n++] = s;
+    }else{
+      if( s.at<whole.at ) whole.at = s.at;
+      if( s.end>whole.end ) whole.end = s.end;
+    }
+  }
+  if( n==REMOTE_FILE_SPENT ) memmove(f->spent, f->spent+1, (size_t)--n*sizeof(*f->spent));
+  f->spent[n++] = whole;
+  f->nSpent = n;
+}
+
+/* Returns where the bytes that were not asked for yet end. Each of several threads reads its own
+** tensors: those behind may be another one's, which has read them. */
+static uint64_t remote_file_new_end(const zt_remote_file *f, uint64_t offset){
+  uint64_t end = remote_file_next_block(f, offset);
+  for(int i=0; i<f->nSpent; i++){
+    if( f->spent[i].at>offset && f->spent[i].at<end ) end = f->spent[i].at;
+  }
+  return end;
+}
+
 /* Returns the size of a block for a read: it grows as reads follow each other. 0: none. */
 static size_t remote_file_grown(const zt_remote_file *f, uint64_t offset, size_t n){
   const remote_block *before = NULL;
@@ -289,7 +325,7 @@ static size_t remote_file_grown(const zt_remote_file *f, uint64_t offset, size_t
   if( !before || before->kept ) return n;
   grown = before->n<REMOTE_FILE_NEAR/2 ? REMOTE_FILE_NEAR : 2*before->n;
   if( grown>REMOTE_FILE_PART ) grown = REMOTE_FILE_PART;
-  end = remote_file_next_block(f, offset);
+  end = remote_file_new_end(f, offset);
   if( end-offset<grown ) grown = (size_t)(end-offset);
   return grown>n ? grown : n;
 }
@@ -313,6 +349,7 @@ static remote_block *remote_file_take_useless(zt_remote_file *f){
   }
   if( grown<=REMOTE_FILE_GROWN_MAX ) return NULL;
   remote_file_unlink_block(f, oldest);
+  remote_file_spend(f, oldest);
   return oldest;
 }
 

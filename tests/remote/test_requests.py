@@ -173,9 +173,23 @@ def test_tensors_near_each_other_are_one_request(web, remote, query, gap, most):
     """Tensors of 100 kB: with less than 64 KiB between them, requests grow; with more, each has its own, and nothing between is asked for."""
     data = neighbours(100, 100_000, gap)
     web.face.put("/m.safetensors", data)
-    assert value(remote(web), query, web.url("/m.safetensors")) == 10_000_000
+    db = remote(web)
+    value(db, "SELECT zt_threads(2)")
+    assert value(db, query, web.url("/m.safetensors")) == 10_000_000
     assert len(web.log) <= most, [r.range for r in web.log]
     assert web.bytes <= (len(data) + 200_000 if gap < 64 * KIB else 10_300_000)
+
+
+def test_requests_grow_up_to_what_another_thread_has_read(web, remote):
+    """Each of four threads reads tensors that lie together. Their requests overlap nowhere, though the bytes of others are kept no longer."""
+    web.face.put("/m.safetensors", neighbours(100, 100_000, 0))
+    db = remote(web)
+    value(db, "SELECT zt_threads(4)")
+    for _ in range(5):
+        web.log.clear()
+        assert value(db, COMPUTED, web.url("/m.safetensors")) == 10_000_000
+        ranges = sorted((r.range[0], r.range[1] + 1) for r in web.log if r.range)
+        assert sum(max(0, a[1] - b[0]) for a, b in zip(ranges, ranges[1:])) <= 200_000, ranges
 
 
 def test_no_file_is_opened_for_what_the_listing_says(bucket_server, remote):
