@@ -283,7 +283,7 @@ static bool takes_object(const words *has){
 ** or ?2. */
 static bool is_argument(const char *column, const words *has){
   if( strcmp(column, "source")==0 || strcmp(column, "on_error")==0 || strcmp(column, "level")==0 ) return true;
-  return takes_object(has) && (strcmp(column, "object")==0 || strcmp(column, "dtype")==0);
+  return (takes_object(has) || is_among("other_object", has)) && (strcmp(column, "object")==0 || strcmp(column, "dtype")==0);
 }
 
 /* A column, such that constraints on it are pushed down; or if plain, the same value with the same affinity, such that none

@@ -167,7 +167,7 @@ TEST(test_numbers_that_would_be_rounded){
     zt_dtype_decide(&s.component);
     s.component.decoded_length = 3*s.component.storage->width;
     zt_stream_open(&s.payload, &stream, &err);
-    check( zt_stream_read(stream, 0, out, s.component.decoded_length, &got, &err)==(fits ? SQLITE_OK : SQLITE_ERROR), "row %zu: %s", i, err.message );
+    check( zt_stream_read(stream, 0, out, (size_t)s.component.decoded_length, &got, &err)==(fits ? SQLITE_OK : SQLITE_ERROR), "row %zu: %s", i, err.message );
     snprintf(says, sizeof(says), "number %d, which is stored as %s, does not fit %s", rows[i].refused, rows[i].from, rows[i].to);
     if( !fits ) assert_failed(&err, says, "E6");
     zt_stream_close(stream);
