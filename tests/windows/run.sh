@@ -18,7 +18,7 @@ compiler=$host-gcc
 . tests/cross/machine.sh
 
 wine=$(command -v wine64 || command -v wine || echo /usr/lib/wine/wine64)
-need apt-get $compiler nasm tclsh xz "$wine"
+need apt-get apt-cache $compiler nasm tclsh xz "$wine"
 
 # --- The libraries ---
 
@@ -38,16 +38,21 @@ Dir::Etc::SourceParts "$apt/parts";
 CONF
 }
 
+# fetch_source PACKAGE: its newest version that can be had: an archive may list one whose file it does not have.
+fetch_source() {
+  for version in $(apt-cache -c "$apt/apt.conf" showsrc "$1" | sed -n 's/^Version: //p' | sort -Vru); do
+    (cd "$apt" && private_apt --tar-only source "$1=$version") && return
+  done
+  echo "windows: apt cannot get the sources of $1 from this system's sources" >&2
+  return 1
+}
+
 fetch_sources() {
   configure_sources
   echo 'windows: fetching the sources of the libraries'
-  # shellcheck disable=SC2086  # Packages are words
-  if ! { private_apt update && (cd "$apt" && private_apt --tar-only source $sources); } >"$apt/log" 2>&1; then
-    cat "$apt/log"
-    echo "windows: apt cannot get the sources of these from this system's sources: $sources" >&2
-    exit 1
-  fi
+  private_apt update >"$apt/log" 2>&1 || { cat "$apt/log"; exit 1; }
   for package in $sources; do
+    fetch_source "$package" >>"$apt/log" 2>&1 || { cat "$apt/log"; exit 1; }
     mkdir -p "$build/source/$package"
     tar -xf "$apt/${package}"_*.orig.tar.* -C "$build/source/$package" --strip-components=1
   done
