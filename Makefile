@@ -34,7 +34,7 @@ LIBS = -lzstd -lz -lcrypto -lisal -ldl -lm -lpthread
 REMOTE_SRC := $(wildcard ext/core/fetch.c ext/core/http*.c ext/core/hub.c ext/core/origins.c ext/core/os_net.c ext/core/remote*.c \
   ext/core/s3*.c ext/core/sigv4.c ext/core/url.c ext/sqlite/function_remote.c)
 ifeq ($(REMOTE),0)
-  LEFT_OUT := $(REMOTE_SRC) tests/unit/test_http_answer.c tests/unit/test_listings.c tests/unit/test_sigv4.c tests/unit/test_url.c
+  LEFT_OUT := $(REMOTE_SRC) tests/unit/test_http.c tests/unit/test_http_answer.c tests/unit/test_listings.c tests/unit/test_sigv4.c tests/unit/test_url.c
   STRICT += -DZT_REMOTE=0
 endif
 SRC := $(filter-out $(LEFT_OUT),$(wildcard ext/*.c ext/*/*.c))

@@ -297,7 +297,7 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
       if( f->if_none_match ) return FETCH_DONE;
       break;
     case 416:
-      if( a->total==0 && f->first==0 ) return FETCH_DONE;   /* That of the last bytes is 0, too */
+      if( a->total==0 && f->first==0 && !f->buffer ) return FETCH_DONE;   /* An empty file opens */
       zt_fail_remote(err, "transient", f->if_match ? "the file changed while it was read"
                      : "the server has other bytes than those asked for (416)");
       return FETCH_FAILED;
@@ -327,6 +327,7 @@ static fetch_verdict fetch_judge(zt_fetch *f, zt_error *err){
     case ZT_HTTP_ANSWERED: return fetch_judge_status(f, err);
     case ZT_HTTP_NO_MEMORY: zt_fail_nomem(err); return FETCH_FAILED;
     case ZT_HTTP_CANCELLED: zt_fail_interrupt(err); return FETCH_FAILED;
+    case ZT_HTTP_LEFT: return FETCH_AGAIN;
     case ZT_HTTP_NO_LIBRARY:
       zt_fail_remote(err, "denied", "remote sources need libcurl 7.66 or later: install the package"
                      " libcurl4, or libcurl");

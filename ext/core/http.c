@@ -151,6 +151,7 @@ typedef struct http_transfer {
   zt_http_request *r;
   struct http_transfer *next, *before;   /* In the queue, or among the active ones */
   http_state state;
+  int64_t process;           /* Which began it */
   bool cancelled;            /* It must end */
   http_easy *easy;                /* Active */
   void *headers;             /* libcurl's list */
@@ -204,7 +205,7 @@ static bool http_is_ours(const zt_http *h){
 void zt_http_free(zt_http *h){
   zt_net_signals signals;
   if( !h ) return;
-  assert( !h->queue.first && (!h->active.first || !http_is_ours(h)) );
+  assert( (!h->queue.first && !h->active.first) || !http_is_ours(h) );
   if( h->multi && http_is_ours(h) ){
     zt_net_hold_signals(&signals);
     while( h->nEasy>0 ) http_curl.easy_cleanup(h->easy[--h->nEasy]);
@@ -550,7 +551,7 @@ void zt_http_begin(zt_http *h, zt_http_request *r){
     r->answer.outcome = ZT_HTTP_NO_MEMORY;
     return;
   }
-  *t = (http_transfer){ .h = h, .r = r };
+  *t = (http_transfer){ .h = h, .r = r, .process = zt_thread_process() };
   zt_monitor_enter(h->monitor);
   http_check_process(h);
   http_append(&h->queue, t);
@@ -625,9 +626,19 @@ static bool http_has_ended(zt_http *h, const http_transfer *t){
   return ended;
 }
 
+/* Ends a request that is the parent's, if it is. False: it is ours, or ended before the fork. */
+static bool http_leave(zt_http_request *r){
+  http_transfer *t = r->transfer;
+  if( t->process==zt_thread_process() || t->state==HTTP_ENDED ) return false;
+  t->state = HTTP_ENDED;
+  r->answer.outcome = ZT_HTTP_LEFT;
+  return true;
+}
+
 /* The interrupt is checked before each turn, which may send what is queued. */
 int zt_http_wait(zt_http *h, zt_http_request *r, const zt_interrupt *interrupt, zt_error *err){
   const http_transfer *t = r->transfer;
+  if( t && http_leave(r) ) return SQLITE_OK;
   while( t && !http_has_ended(h, t) ){
     if( zt_interrupt_check(interrupt, err) ){
       zt_http_cancel(h, r);
@@ -642,11 +653,7 @@ int zt_http_wait(zt_http *h, zt_http_request *r, const zt_interrupt *interrupt, 
 
 void zt_http_cancel(zt_http *h, zt_http_request *r){
   http_transfer *t = r->transfer;
-  if( !t ) return;
-  if( !http_is_ours(h) ){   /* It is the parent's, and so may be the lock */
-    t->state = HTTP_ENDED;
-    return;
-  }
+  if( !t || http_leave(r) ) return;
   zt_monitor_enter(h->monitor);
   if( t->state==HTTP_QUEUED ){
     http_remove(&h->queue, t);

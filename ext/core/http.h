@@ -36,7 +36,8 @@ typedef enum zt_http_outcome {
   ZT_HTTP_ENCODED,           /* A body with an encoding that was not asked for */
   ZT_HTTP_WRONG_RANGE,       /* Other bytes than those that were asked for */
   ZT_HTTP_NOT_HTTP,          /* The answer is no HTTP */
-  ZT_HTTP_CANCELLED
+  ZT_HTTP_CANCELLED,
+  ZT_HTTP_LEFT               /* It was under way in another process, which forked this one */
 } zt_http_outcome;
 
 typedef struct zt_http_answer {

@@ -43,7 +43,7 @@ struct zt_remote {
   unsigned cursors;
   uint64_t period;                 /* Incremented when the first cursor opens */
   uint64_t ahead;                  /* Bytes of bodies */
-  bool whole;                      /* A file may be on its way as a whole */
+  int64_t whole;                   /* The process in which a file may be on its way as a whole */
   zt_remote_early *early;          /* The last one first */
 };
 
@@ -198,15 +198,15 @@ void zt_remote_give_ahead(zt_remote *r, uint64_t n){
 bool zt_remote_take_whole(zt_remote *r){
   bool taken;
   zt_monitor_enter(r->monitor);
-  taken = !r->whole;
-  r->whole = true;
+  taken = r->whole!=zt_thread_process();
+  if( taken ) r->whole = zt_thread_process();
   zt_monitor_leave(r->monitor);
   return taken;
 }
 
 void zt_remote_give_whole(zt_remote *r){
   zt_monitor_enter(r->monitor);
-  r->whole = false;
+  r->whole = 0;
   zt_monitor_leave(r->monitor);
 }
 

@@ -176,9 +176,7 @@ static void remote_file_keep_led(zt_remote_file *f, zt_fetch *fetch){
 /* Checks an answer with bytes. */
 static int remote_file_check(zt_remote_file *f, zt_fetch *fetch, zt_error *err){
   bool same;
-  if( !fetch->http.answer.ranged ){
-    return zt_fail_remote(err, "transient", "the server sent other bytes than those asked for");
-  }
+  assert( fetch->http.answer.ranged );
   zt_monitor_enter(f->monitor);
   same = remote_file_is_same(f, fetch);
   remote_file_keep_led(f, fetch);

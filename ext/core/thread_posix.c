@@ -24,6 +24,7 @@
 struct zt_monitor {
   pthread_mutex_t lock;
   pthread_cond_t signal[ZT_SIGNAL_COUNT];
+  int forks;                       /* thread_forks when these were made */
 };
 
 struct zt_thread {
@@ -34,30 +35,41 @@ struct zt_thread {
 
 /* --- Monitors --- */
 
-zt_monitor *zt_monitor_new(void){
-  zt_monitor *m = sqlite3_malloc64(sizeof(*m));
+static atomic_int thread_forks;    /* That led to this process, while there were threads of ours */
+
+static bool monitor_make(zt_monitor *m){
   int made = 0;
-  if( !m ) return NULL;
-  if( pthread_mutex_init(&m->lock, NULL) ){
-    sqlite3_free(m);
-    return NULL;
-  }
+  m->forks = atomic_load_explicit(&thread_forks, memory_order_relaxed);
+  if( pthread_mutex_init(&m->lock, NULL) ) return false;
   while( made<ZT_SIGNAL_COUNT && pthread_cond_init(&m->signal[made], NULL)==0 ) made++;
-  if( made==ZT_SIGNAL_COUNT ) return m;
+  if( made==ZT_SIGNAL_COUNT ) return true;
   while( made-->0 ) pthread_cond_destroy(&m->signal[made]);
   pthread_mutex_destroy(&m->lock);
+  return false;
+}
+
+zt_monitor *zt_monitor_new(void){
+  zt_monitor *m = sqlite3_malloc64(sizeof(*m));
+  if( m && monitor_make(m) ) return m;
   sqlite3_free(m);
   return NULL;
 }
 
+/* Returns whether it is the parent's. A thread that the child does not have may hold its lock, or
+** wait for its signals. */
+static bool monitor_is_left(const zt_monitor *m){
+  return m->forks!=atomic_load_explicit(&thread_forks, memory_order_relaxed);
+}
+
 void zt_monitor_free(zt_monitor *m){
   if( !m ) return;
-  for(int i=0; i<ZT_SIGNAL_COUNT; i++) pthread_cond_destroy(&m->signal[i]);
-  pthread_mutex_destroy(&m->lock);
+  for(int i=0; i<ZT_SIGNAL_COUNT && !monitor_is_left(m); i++) pthread_cond_destroy(&m->signal[i]);
+  if( !monitor_is_left(m) ) pthread_mutex_destroy(&m->lock);
   sqlite3_free(m);
 }
 
 void zt_monitor_enter(zt_monitor *m){
+  if( monitor_is_left(m) ) (void)monitor_make(m);
   pthread_mutex_lock(&m->lock);
 }
 
@@ -114,8 +126,13 @@ static void thread_after_fork(void){
   }
 }
 
+static void thread_begin_child(void){
+  thread_after_fork();
+  atomic_fetch_add_explicit(&thread_forks, 1, memory_order_relaxed);
+}
+
 static void thread_watch_forks(void){
-  (void)pthread_atfork(thread_before_fork, thread_after_fork, thread_after_fork);
+  (void)pthread_atfork(thread_before_fork, thread_after_fork, thread_begin_child);
 }
 
 static void *thread_run(void *p){

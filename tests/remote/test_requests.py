@@ -442,6 +442,19 @@ def test_a_listing_says_that_nothing_has_changed(bucket_server, remote):
     assert len(bucket_server.server.log) == 2
 
 
+def test_announced_bytes_beyond_what_may_be_ahead_are_read_when_they_are_needed(web, remote):
+    """At most 64 MiB are ahead: those of one tensor, and the first ones of the other."""
+    count, rank = 530_000, 8
+    object = writer.sparse_coo([1] * (rank - 1) + [count], [], struct.pack(f"<{count}d", *range(count)), "f64")
+    object["components"]["coords"]["bytes"] = bytes(8 * count * (rank - 1)) + struct.pack(f"<{count}Q", *range(count))
+    web.face.put("/m.zt", writer.write({"w": object}))
+    db = remote(web)
+    value(db, "SELECT zt_threads(1)")
+    url, size = web.url("/m.zt"), len(web.face.files["/m.zt"].data)
+    assert rows(db, "SELECT elements, equal, max_abs FROM zt_compare(?1, 'w', ?1, 'w')", url) == [(count, count, 0)]
+    assert 2 * count * 8 * (rank + 1) <= web.bytes <= 2 * size + (8 << 20)
+
+
 def test_settings(web, remote):
     db = remote(web)
     told = settings(db)

@@ -129,6 +129,62 @@ TEST(test_a_forked_process_does_what_it_waits_for){
   zt_pool_free(pool);
 }
 
+typedef struct keeper {
+  zt_task task;
+  zt_monitor *monitor;
+  bool waits;                /* For a signal; else it keeps the lock */
+  atomic_int there, enough;
+} keeper;
+
+static void keep(zt_task *task, const zt_interrupt *interrupt){
+  keeper *k = (keeper*)task;
+  (void)interrupt;
+  zt_monitor_enter(k->monitor);
+  k->there = 1;
+  while( !k->enough ){
+    if( k->waits ) zt_monitor_wait(k->monitor, ZT_SIGNAL_DONE, -1);
+    else usleep(1000);
+  }
+  zt_monitor_leave(k->monitor);
+}
+
+/* The child does not have the threads that would leave them. */
+TEST(test_a_forked_process_enters_and_frees_monitors_that_threads_are_in){
+  zt_pool *pool = zt_pool_new(2);
+  zt_tasks tasks = { .pool = pool };
+  keeper k[2] = { { .task.run = keep }, { .task.run = keep, .waits = true } };
+  zt_error err = ZT_ERROR_NONE;
+  int status;
+  pid_t child;
+  for(int i=0; i<2; i++){
+    k[i].monitor = zt_monitor_new();
+    zt_pool_add(&tasks, &k[i].task, false);
+    while( !k[i].there ) usleep(1000);
+  }
+  zt_monitor_enter(k[1].monitor);   /* Its thread waits */
+  zt_monitor_leave(k[1].monitor);
+  child = fork();
+  if( child==0 ){
+    alarm(20);
+    for(int i=0; i<2; i++){
+      zt_monitor_enter(k[i].monitor);
+      zt_monitor_wait(k[i].monitor, ZT_SIGNAL_DONE, 1);
+      zt_monitor_leave(k[i].monitor);
+      zt_monitor_free(k[i].monitor);
+    }
+    LEAVE_CHILD(0);
+  }
+  for(int i=0; i<2; i++){
+    k[i].enough = 1;
+    zt_monitor_signal(k[i].monitor, ZT_SIGNAL_DONE, true);
+    assert_int_equal(zt_pool_wait(&tasks, &k[i].task, NULL, &err), SQLITE_OK);
+    zt_monitor_free(k[i].monitor);
+  }
+  assert_true(child>0 && waitpid(child, &status, 0)==child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status)==0);
+  zt_pool_free(pool);
+}
+
 static void *forks(void *unused){
   int status;
   for(int i=0; i<500; i++){

@@ -161,7 +161,7 @@ for test in tests/unit/test_*.c tests/unit/windows_*.c; do
   case $test in
     */test_dirents.c | */test_failing_reads.c | */test_json.c | */test_locale.c | */test_oom_*.c | */test_output.c) ;;
     */test_paths.c | */test_pool.c | */test_shard.c | */test_source.c | */test_system.c) ;;
-    */test_http_answer.c | */test_listings.c | */test_sigv4.c | */test_url.c) ;;   # Remote sources, which Windows does not have yet
+    */test_http.c | */test_http_answer.c | */test_listings.c | */test_sigv4.c | */test_url.c) ;;   # Remote sources, which Windows does not have yet
     *) unit="$unit $test" ;;
   esac
 done
