@@ -367,7 +367,9 @@ static fetch_verdict fetch_judge(zt_fetch *f, zt_error *err){
       break;
     case ZT_HTTP_NOT_HTTP: zt_fail_remote(err, "transient", "the answer is no HTTP"); break;
   }
-  return FETCH_REPEAT;
+  if( !fetch_forget_led(f) ) return FETCH_REPEAT;
+  zt_error_clear(err);
+  return FETCH_AGAIN;
 }
 
 /* Waits before the next try. The failure so far is dropped, unless no try is left. */

@@ -24,11 +24,15 @@
 #define PREFETCH_GROUP 16
 #define PREFETCH_GROUP_TIME ((int64_t)250*1000)
 
+/* A group that takes longer than this, as a server does not answer, leaves its other jobs to who
+** requests them: the first one may have failed. */
+#define PREFETCH_GROUP_LATE ((int64_t)100*1000*1000)
+
 /* Jobs that one thread runs in sequence. */
 typedef struct prefetch_group {
   zt_task task;                    /* First */
   struct prefetch_group *next;
-  uint32_t n, at;                  /* Jobs, and how many were taken */
+  uint32_t n, done, at;            /* Jobs, and how many were done and were taken */
   zt_job *job[PREFETCH_GROUP];
 } prefetch_group;
 
@@ -40,7 +44,11 @@ static void prefetch_do(zt_job *job, const zt_interrupt *interrupt){
 
 static void prefetch_run(zt_task *task, const zt_interrupt *interrupt){
   prefetch_group *g = (prefetch_group*)task;
-  for(uint32_t i=0; i<g->n; i++) prefetch_do(g->job[i], interrupt);
+  int64_t took = 0;
+  for(g->done=0; g->done<g->n && took<PREFETCH_GROUP_LATE; g->done++){
+    prefetch_do(g->job[g->done], interrupt);
+    took += g->job[g->done]->took;
+  }
 }
 
 /* --- The list of groups --- */
@@ -173,6 +181,7 @@ static zt_job *prefetch_pop(zt_prefetch *a, const zt_interrupt *interrupt, zt_er
   prefetch_group *g = a->first;
   zt_job *job;
   if( g->at==0 && zt_pool_wait(&a->tasks, &g->task, interrupt, err) ) return NULL;
+  if( g->at>=g->done ) prefetch_do(g->job[g->at], interrupt);
   job = g->job[g->at++];
   if( g->at==g->n ) prefetch_drop_first(a);
   return job;

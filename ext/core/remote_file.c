@@ -150,19 +150,28 @@ static zt_fetch remote_file_fetch(const zt_remote_file *f, uint64_t offset, uint
 
 /* --- One state --- */
 
-/* Compares an answer with the first one, or makes it that. The lock is held. */
-static bool remote_file_is_same(zt_remote_file *f, const zt_fetch *fetch){
-  const zt_http_answer *a = &fetch->http.answer;
-  const char *own = f->kind==ZT_FETCH_HUB ? fetch->etag : a->etag;
-  if( f->wired ){
-    return a->total==f->state->size && a->modified==f->modified && strcmp(a->etag, f->etag)==0;
-  }
+/* Keeps what an answer of the file's state says of it, for the next ones. */
+static void remote_file_wire(zt_remote_file *f, const zt_http_answer *a){
   f->wired = true;
   memcpy(f->etag, a->etag, sizeof(f->etag));
   f->modified = a->modified;
-  /* The state was known before this answer */
-  return a->total==f->state->size && (!*own || !f->state->nEtag || strcmp(own, f->state->etag)==0)
-      && (f->kind==ZT_FETCH_HUB || f->state->nEtag || a->modified==f->state->modified);
+}
+
+/* Compares an answer with the first one of the file's state, or with the state if it was known
+** before: by its tag, or by its time where either has none. The lock is held. */
+static bool remote_file_is_same(zt_remote_file *f, const zt_fetch *fetch){
+  const zt_http_answer *a = &fetch->http.answer;
+  const bool hub = f->kind==ZT_FETCH_HUB;
+  const char *own = hub ? fetch->etag : a->etag;
+  if( a->total!=f->state->size ) return false;
+  if( f->wired ) return a->modified==f->modified && strcmp(a->etag, f->etag)==0;
+  if( *own && f->state->nEtag ){
+    if( strcmp(own, f->state->etag)!=0 ) return false;
+  }else if( !hub && a->modified!=f->state->modified ){
+    return false;
+  }
+  remote_file_wire(f, a);
+  return true;
 }
 
 /* Keeps where a redirect led. The lock is held. */
@@ -421,7 +430,9 @@ static int remote_file_read_parts(zt_remote_file *f, uint64_t offset, uint8_t *b
   while( ended<count && !err->rc ){
     for(; begun<count && begun-ended<REMOTE_FILE_PARTS; begun++){
       const size_t at = begun*each;
+      zt_monitor_enter(f->monitor);
       fetch[begun%REMOTE_FILE_PARTS] = remote_file_fetch(f, offset+at, n-at<each ? n-at : each);
+      zt_monitor_leave(f->monitor);
       fetch[begun%REMOTE_FILE_PARTS].buffer = buffer+at;
       zt_fetch_begin(&fetch[begun%REMOTE_FILE_PARTS]);
     }
@@ -526,9 +537,7 @@ static int remote_file_adopt(zt_remote_file *f, const zt_fetch *fetch, zt_error 
                                  (zt_text){ etag, strlen(etag) });
   if( !f->state ) return zt_fail_nomem(err);
   f->state->whole = a->status==200;
-  f->wired = true;
-  memcpy(f->etag, a->etag, sizeof(f->etag));
-  f->modified = a->modified;
+  remote_file_wire(f, a);
   zt_remote_see(f->remote, f->path, f->state);
   return SQLITE_OK;
 }

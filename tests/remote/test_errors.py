@@ -24,7 +24,7 @@ from hub import TOKEN
 from server import RESET, STALL, Answer
 from support import EXTENSION, failure, message, open_connection, rows, value
 from test_listings import refused
-from test_requests import safetensors, settings
+from test_requests import of_tensors, safetensors, settings
 
 NAME = "/dir/m.safetensors"
 SECRETS = [s3_face.SECRET, TOKEN, "aSignatureOfTheStore", "echoes"]
@@ -413,6 +413,36 @@ def test_416(web, remote):
         web.face.put(NAME, safetensors(count=300_000), etag=etag)
         web.when(lambda r: r.range != (0, 65535), Answer(416, {"Content-Range": "bytes */0"}))
         assert said in message(remote(web), "SELECT zt_hash(?, 'w', 'sha256')", web.url(NAME))
+
+
+@pytest.mark.parametrize("gone", [Answer(404), Answer(503), RESET, STALL], ids=["404", "503", "reset", "stall"])
+def test_a_place_that_a_redirect_led_to_and_that_is_gone(serve, remote, gone):
+    """The source's own URL is asked again, which leads elsewhere now."""
+    face = Files()
+    places = [serve(face), serve(face)]
+    origin = serve(lambda r: Answer(302, {"Location": places[0].url(NAME)}))
+    face.put(NAME, of_tensors({f"w{i:02}": bytes([i]) * 150_000 for i in range(40)}))
+
+    def go(_):
+        if len(places) == 2:
+            del places[0]
+        return gone
+
+    places[0].when(NAME, go, after=2)
+    db = remote(origin, *places, timeout=1)
+    assert rows(db, "SELECT object, mean FROM zt_stats(?)", origin.url(NAME)) == [(f"w{i:02}", i) for i in range(40)]
+    assert len(origin.log) == 2
+
+
+@pytest.mark.parametrize("statement", ["SELECT count(fingerprint) FROM zt_objects(?)", "SELECT zt_fingerprint(?)"])
+def test_the_first_tensor_that_cannot_be_read_ends_a_statement(web, remote, statement):
+    """Threads have many small tensors before them then, and do not wait for each."""
+    web.face.put(NAME, of_tensors({f"w{i:04}": bytes([i % 251]) * 3000 for i in range(1500)}))
+    web.when(NAME, STALL, after=3)
+    db = remote(web, timeout=1)
+    value(db, "SELECT zt_threads(8)")
+    assert message(db, statement, web.url(NAME)).endswith("the server did not answer in time")
+    assert len(web.log) <= 24
 
 
 # ---- Bytes that are no tensor file

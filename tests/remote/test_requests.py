@@ -26,6 +26,16 @@ def safetensors(name="w", count=4, padding=0, pad_header=0):
     return struct.pack("<Q", len(text)) + text + (bytes(range(251)) * (count // 251 + 1))[:count] + bytes(padding)
 
 
+def of_tensors(tensors):
+    """A file with tensors of these names and bytes, in this order."""
+    header, at = {}, 0
+    for name, data in tensors.items():
+        header[name] = {"dtype": "U8", "shape": [len(data)], "data_offsets": [at, at + len(data)]}
+        at += len(data)
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + b"".join(tensors.values())
+
+
 def settings(db):
     return json.loads(value(db, "SELECT zt_remote()"))
 

@@ -1,9 +1,10 @@
 """A row and a value are of one state of a file, whatever a server does with conditions."""
 import pytest
 
+from files import MODIFIED
 from server import Answer
 from support import message, rows, value
-from test_requests import safetensors
+from test_requests import of_tensors, safetensors
 
 NAME = "/m.safetensors"
 SIZE = 12_000_000   # Of several requests
@@ -83,6 +84,29 @@ def test_a_file_whose_tag_is_told_no_more(web, file, remote):
     assert value(db, "SELECT object FROM zt_objects(?)", web.url(NAME)) == "w"
     file.etag = None
     assert value(db, "SELECT zt_hash(?, 'w', 'sha256')", web.url(NAME)) == expected
+
+
+CHANGED = "SELECT object, mean, error LIKE '%: the file changed while it was read' FROM zt_stats(?)"
+SIX = of_tensors({f"w{i}": bytes([i]) * 100_000 for i in range(6)})
+TURNED = of_tensors({f"w{i}": bytes([i]) * 100_000 for i in reversed(range(6))})   # As large
+
+
+@pytest.mark.parametrize("ttl", [3600, 0])
+def test_no_answer_of_another_state_is_taken_after_the_first_one(web, remote, ttl):
+    """The file is replaced before its values are asked for; the server reads If-None-Match, if at all."""
+    web.face.put(NAME, SIX, conditions=ttl == 0)
+    db = remote(web, ttl=ttl)
+    assert rows(db, CHANGED, web.url(NAME)) == [(f"w{i}", i, None) for i in range(6)]
+    replaced_after(web, 1 if ttl == 0 else 0, TURNED, conditions=False)
+    assert rows(db, CHANGED, web.url(NAME)) == [(f"w{i}", None, 1) for i in range(6)]
+
+
+def test_the_time_is_compared_where_no_tag_is_told(web, remote):
+    web.face.put(NAME, SIX)
+    db = remote(web, ttl=3600)
+    assert value(db, "SELECT count(*) FROM zt_objects(?)", web.url(NAME)) == 6
+    web.face.put(NAME, TURNED, etag=None, modified=MODIFIED + 1)
+    assert rows(db, CHANGED, web.url(NAME)) == [(f"w{i}", None, 1) for i in range(6)]
 
 
 def test_a_file_without_tag_and_time_is_not_kept(web, remote):
