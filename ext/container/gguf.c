@@ -72,8 +72,9 @@ static const zt_rule gguf_rules[] = {
   ZT_ERROR("GG16", "gguf-range", "tensors' bytes lie within the file (GGUF)",
            GGUF_SPEC("gguf_tensor_info_t")),
   ZT_WARNING("GG17", "gguf-ggml",
-             "ggml reads the file: names below 64 bytes, at most 4 dimensions, offsets that ascend,"
-             " an alignment that is a power of two, no arrays in arrays (GGUF)",
+             "ggml reads the file: names below 64 bytes, at most 4 dimensions, of which only the"
+             " last one is 0, tensors one behind the other, an alignment that is a power of two, no"
+             " empty key, no arrays in arrays (GGUF)",
              "ggml, gguf_init_from_file"),
   ZT_RULES_END
 };
@@ -126,6 +127,7 @@ typedef struct gguf_reader {
   uint64_t total;      /* Bytes from the metadata to the file's end */
   size_t nested;       /* Position of the first key that has arrays in an array, */
   size_t nested_n;     /* and its bytes; SIZE_MAX: there is none */
+  bool empty;          /* A key is empty */
 } gguf_reader;
 
 static ZT_COLD bool gguf_fail(gguf_reader *r, const char *rule, size_t at, const char *fault){
@@ -275,6 +277,7 @@ static bool gguf_scan_keys(gguf_reader *r, uint64_t n){
     bool alignment;
     if( !gguf_poll(r->b, i) || !gguf_scan_key(r, &key) ) return false;
     alignment = zt_text_is(key, "general.alignment");
+    r->empty |= key.n==0;
     at = r->at;
     if( !gguf_scan_type(r, &type) || !gguf_scan_value(r, type, 0) ) return false;
     if( alignment && !gguf_set_alignment(r, at) ) return false;
@@ -348,22 +351,34 @@ static int gguf_note(zt_builder *b, uint32_t object, const char *format, ...){
   return zt_builder_note(b, object, "GG17", fault);
 }
 
-/* GG17, for a tensor. *last is the offset of the one before it. */
+/* GG17, for a tensor. */
 static int gguf_note_tensor(zt_builder *b, uint32_t object, const zt_gguf_info *info,
-                            uint64_t *last){
-  const uint64_t before = *last;
-  *last = info->offset;
+                            const uint64_t *shape){
   if( info->name.n>ZT_GGUF_NAME_MAX
    && gguf_note(b, object, "its name has %llu bytes, and ggml reads at most %d",
                 (uint64_t)info->name.n, ZT_GGUF_NAME_MAX) ) return b->err->rc;
   if( info->rank>ZT_GGUF_RANK_MAX
    && gguf_note(b, object, "it has %u dimensions, and ggml reads at most %d", info->rank,
                 ZT_GGUF_RANK_MAX) ) return b->err->rc;
-  if( info->offset<before ){
-    gguf_note(b, object, "its bytes lie before those of the tensor that is listed before it, and"
-              " ggml does not read this");
+  for(uint32_t k=0; k+1<info->rank; k++){
+    if( shape[k]==0 ){
+      return gguf_note(b, object, "dimension %u is 0, and ggml reads this of the last one only", k);
+    }
   }
-  return b->err->rc;
+  return SQLITE_OK;
+}
+
+/* GG17, for where a tensor is: behind the one that is listed before it, whose bytes end at *end of
+** the data. UINT64_MAX: that is not known. */
+static int gguf_note_place(zt_builder *b, uint32_t object, const zt_gguf_info *info,
+                           bool known, uint64_t length, uint64_t *end){
+  const uint64_t alignment = zt_gguf_of(b->container)->alignment, before = *end;
+  *end = known ? info->offset+length : UINT64_MAX;
+  if( before==UINT64_MAX || info->offset==(before+alignment-1)/alignment*alignment ){
+    return SQLITE_OK;
+  }
+  return gguf_note(b, object, "it is at offset %llu of the data, and ggml reads it at %llu only",
+                   info->offset, (before+alignment-1)/alignment*alignment);
 }
 
 /* GG17, for the keys. */
@@ -372,6 +387,9 @@ static int gguf_note_keys(const gguf_reader *r){
   if( s->alignment & (s->alignment-1) ){
     zt_builder_note_file(r->b, "GG17", "general.alignment is %llu, and ggml reads powers of two",
                          s->alignment);
+  }
+  if( r->empty && !r->b->err->rc ){
+    zt_builder_note_file(r->b, "GG17", "a key is empty, and ggml does not read this");
   }
   if( r->nested_n!=SIZE_MAX && !r->b->err->rc ){
     const zt_text key = { (const char*)r->b->container->kept.p+r->nested, r->nested_n };
@@ -384,7 +402,7 @@ static int gguf_note_keys(const gguf_reader *r){
 /* Check that all tensors' bytes are in the file, and note GG17. */
 static int gguf_check_ranges(zt_builder *b){
   const zt_container *c = b->container;
-  uint64_t data = zt_gguf_of(c)->data, length, offset, last = 0;
+  uint64_t data = zt_gguf_of(c)->data, length, offset, end = 0;
   zt_object object;
   zt_gguf_info info;
   bool known;
@@ -401,7 +419,8 @@ static int gguf_check_ranges(zt_builder *b){
                       "%llu, go beyond the file's end", length, info.offset, data);
     }
     b->err->object.z = NULL;
-    if( gguf_note_tensor(b, i, &info, &last) ) return b->err->rc;
+    if( gguf_note_tensor(b, i, &info, object.shape)
+     || gguf_note_place(b, i, &info, known, length, &end) ) return b->err->rc;
   }
   return SQLITE_OK;
 }

@@ -227,6 +227,9 @@ static int gguf_check_attribute(const zt_draft_attribute *attribute, bool of_obj
    && zt_encoder_check_name("gguf", "attribute", attribute->key, GGUF_KEY_MAX, err) ){
     return err->rc;
   }
+  if( attribute->key.n==0 && !attribute->kept_key ){
+    return zt_fail(err, SQLITE_ERROR, "gguf cannot hold an attribute without a name");
+  }
   if( attribute->stored ) return SQLITE_OK;
   if( zt_text_is(attribute->key, GGUF_ALIGN_KEY) ) return gguf_check_align(attribute, err);
   out = sqlite3_str_new(NULL);

@@ -461,7 +461,11 @@ static void hdf5_object(const zt_container *c, uint32_t i, zt_object *out){
   }
   if( !d.meaning.format ) out->format = ZT_TEXT("hdf5.unknown");
   if( out->no_values || !d.meaning.format ) out->layout = ZT_LAYOUT_UNKNOWN;
-  if( !zt_object_count(out) ) out->elements = UINT64_MAX;
+  if( !zt_object_count(out) ){   /* HD12 */
+    out->unshaped = true;
+    out->rank = 0;
+    out->layout = ZT_LAYOUT_UNKNOWN;
+  }
   zt_manifest_set_map(&out->attributes, d.attributes, 0);
 }
 

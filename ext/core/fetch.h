@@ -74,8 +74,8 @@ int zt_fetch_check(zt_fetch *f, zt_error *err);
 void zt_fetch_begin(zt_fetch *f);
 
 /* Waits for the answer, and repeats what may be repeated. SQLITE_OK: its status is 200, 206, 304
-** (if if_none_match), or 416 of an empty file (its total is 0; without a buffer). A request that was
-** under way in the parent of this process is sent again. */
+** (if if_none_match), or 416 of an empty file (its total is 0; without a buffer). A request that
+** was under way in the parent of this process is sent again. */
 int zt_fetch_end(zt_fetch *f, zt_error *err);
 
 /* The body of its answer, which lives until it is cleared. */

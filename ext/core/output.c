@@ -190,8 +190,8 @@ static int output_make(zt_output *o){
   return n;
 }
 
-int zt_output_open(const char *path, zt_output_mode mode, bool sync, zt_output **out,
-                   zt_error *err){
+int zt_output_open(const char *path, const char *target, zt_output_mode mode, bool sync,
+                   zt_output **out, zt_error *err){
   zt_output *o = output_new(zt_os_size_limit(), err);
   int n;
   *out = NULL;
@@ -200,7 +200,7 @@ int zt_output_open(const char *path, zt_output_mode mode, bool sync, zt_output *
   o->sync = sync;
   o->path = sqlite3_mprintf("%s", path);
   if( !o->path ) zt_fail_nomem(err);
-  else o->target = output_resolve(path, mode, err);
+  else o->target = output_resolve(target ? target : path, mode, err);
   if( o->target ){
     o->p = sqlite3_malloc64(ZT_OUTPUT_WINDOW);
     o->capacity = ZT_OUTPUT_WINDOW;

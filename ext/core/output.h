@@ -46,11 +46,12 @@ typedef enum zt_output_mode {
 ** after a failure. */
 int zt_output_check(const char *path, zt_output_mode mode, char **target, zt_error *err);
 
-/* Begin a file. sync: fsync() where the table above says so. *out is NULL after a failure:
+/* Begin a file. target: as zt_output_check() found it before, and path names it in messages; NULL:
+** path leads to it now. sync: fsync() where the table above says so. *out is NULL after a failure:
 ** SQLITE_ERROR for a target that cannot be, SQLITE_FULL or SQLITE_IOERR for what the system
 ** says. */
-int zt_output_open(const char *path, zt_output_mode mode, bool sync, zt_output **out,
-                   zt_error *err);
+int zt_output_open(const char *path, const char *target, zt_output_mode mode, bool sync,
+                   zt_output **out, zt_error *err);
 
 /* Begin a file in memory, of at most so many bytes: SQLITE_TOOBIG beyond. */
 int zt_output_open_memory(uint64_t most, zt_output **out, zt_error *err);

@@ -24,10 +24,6 @@
 #define PREFETCH_GROUP 16
 #define PREFETCH_GROUP_TIME ((int64_t)250*1000)
 
-/* A group that takes longer than this, as a server does not answer, leaves its other jobs to who
-** requests them: the first one may have failed. */
-#define PREFETCH_GROUP_LATE ((int64_t)100*1000*1000)
-
 /* Jobs that one thread runs in sequence. */
 typedef struct prefetch_group {
   zt_task task;                    /* First */
@@ -42,12 +38,14 @@ static void prefetch_do(zt_job *job, const zt_interrupt *interrupt){
   job->took = zt_os_elapsed()-before;
 }
 
+/* The jobs behind one whose bytes could not be had are left to who requests them: a server that
+** does not answer would be waited for again. */
 static void prefetch_run(zt_task *task, const zt_interrupt *interrupt){
   prefetch_group *g = (prefetch_group*)task;
-  int64_t took = 0;
-  for(g->done=0; g->done<g->n && took<PREFETCH_GROUP_LATE; g->done++){
+  bool unavailable = false;
+  for(g->done=0; g->done<g->n && !unavailable; g->done++){
     prefetch_do(g->job[g->done], interrupt);
-    took += g->job[g->done]->took;
+    unavailable = g->job[g->done]->unavailable;
   }
 }
 

@@ -23,6 +23,7 @@ typedef struct zt_job {
   void (*work)(struct zt_job *job, const zt_interrupt *interrupt);
   uint64_t number;
   uint64_t memory;           /* Bytes of the result, set by work */
+  bool unavailable;          /* Bytes of a remote file could not be had, set by work */
   int64_t took;              /* Nanoseconds of work */
 } zt_job;
 

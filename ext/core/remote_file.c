@@ -157,19 +157,17 @@ static void remote_file_wire(zt_remote_file *f, const zt_http_answer *a){
   f->modified = a->modified;
 }
 
-/* Compares an answer with the first one of the file's state, or with the state if it was known
-** before: by its tag, or by its time where either has none. The lock is held. */
+/* Compares an answer with the first one of the file's state; or with the state if it was known
+** before, by the tag, or by the time if the answer has none. The lock is held. */
 static bool remote_file_is_same(zt_remote_file *f, const zt_fetch *fetch){
   const zt_http_answer *a = &fetch->http.answer;
   const bool hub = f->kind==ZT_FETCH_HUB;
   const char *own = hub ? fetch->etag : a->etag;
   if( a->total!=f->state->size ) return false;
   if( f->wired ) return a->modified==f->modified && strcmp(a->etag, f->etag)==0;
-  if( *own && f->state->nEtag ){
-    if( strcmp(own, f->state->etag)!=0 ) return false;
-  }else if( !hub && a->modified!=f->state->modified ){
-    return false;
-  }
+  assert( f->state->nEtag );   /* Only a file with a strong tag is not asked for again */
+  if( *own ? strcmp(own, f->state->etag)!=0
+           : !hub && a->modified!=f->state->modified ) return false;
   remote_file_wire(f, a);
   return true;
 }

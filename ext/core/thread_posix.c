@@ -37,7 +37,7 @@ struct zt_thread {
 
 static atomic_int thread_forks;    /* That led to this process, while there were threads of ours */
 
-static bool monitor_make(zt_monitor *m){
+static bool thread_make_monitor(zt_monitor *m){
   int made = 0;
   m->forks = atomic_load_explicit(&thread_forks, memory_order_relaxed);
   if( pthread_mutex_init(&m->lock, NULL) ) return false;
@@ -50,26 +50,27 @@ static bool monitor_make(zt_monitor *m){
 
 zt_monitor *zt_monitor_new(void){
   zt_monitor *m = sqlite3_malloc64(sizeof(*m));
-  if( m && monitor_make(m) ) return m;
+  if( m && thread_make_monitor(m) ) return m;
   sqlite3_free(m);
   return NULL;
 }
 
 /* Returns whether it is the parent's. A thread that the child does not have may hold its lock, or
 ** wait for its signals. */
-static bool monitor_is_left(const zt_monitor *m){
+static bool thread_left_monitor(const zt_monitor *m){
   return m->forks!=atomic_load_explicit(&thread_forks, memory_order_relaxed);
 }
 
 void zt_monitor_free(zt_monitor *m){
-  if( !m ) return;
-  for(int i=0; i<ZT_SIGNAL_COUNT && !monitor_is_left(m); i++) pthread_cond_destroy(&m->signal[i]);
-  if( !monitor_is_left(m) ) pthread_mutex_destroy(&m->lock);
+  if( m && !thread_left_monitor(m) ){
+    for(int i=0; i<ZT_SIGNAL_COUNT; i++) pthread_cond_destroy(&m->signal[i]);
+    pthread_mutex_destroy(&m->lock);
+  }
   sqlite3_free(m);
 }
 
 void zt_monitor_enter(zt_monitor *m){
-  if( monitor_is_left(m) ) (void)monitor_make(m);
+  if( thread_left_monitor(m) ) (void)thread_make_monitor(m);
   pthread_mutex_lock(&m->lock);
 }
 

@@ -111,6 +111,7 @@ static void components_do(zt_work *work){
   if( work->want & COMPONENTS_WANT_HASH ){
     zt_content_hash(&payload, ZT_TEXT("xxh3"), w->hash, &w->hash_err);
   }
+  work->job.unavailable = w->status_err.kind || w->hash_err.kind;
 }
 
 static void components_work_clear(zt_work *work){

@@ -60,6 +60,7 @@ static void objects_do(zt_work *work){
   w->err = work->place;
   zt_fingerprint_object(work->source, work->container, work->object, &work->budget,
                         &w->fingerprint, &w->err);
+  work->job.unavailable = w->err.kind!=NULL;
 }
 
 static void objects_work_clear(zt_work *work){

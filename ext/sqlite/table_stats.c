@@ -42,6 +42,7 @@ static void stats_table_do(zt_work *work){
   if( !zt_tensor_open(work->source, work->container, &object, &work->budget, &t, &w->err) ){
     zt_stats_compute(&t, &w->stats, &w->err);
   }
+  work->job.unavailable = w->err.kind!=NULL;
   zt_tensor_close(&t);
 }
 

@@ -80,7 +80,7 @@ zt_output *zt_write_sources_spooled(const zt_write_sources *s){
 
 int zt_write_sources_spool(zt_write_sources *s, zt_span bytes, uint64_t *offset, zt_error *err){
   if( !s->spool && (s->beside
-     ? zt_output_open(s->beside, ZT_OUTPUT_REPLACE, false, &s->spool, err)
+     ? zt_output_open(s->beside, NULL, ZT_OUTPUT_REPLACE, false, &s->spool, err)
      : zt_output_open_memory(WRITE_SOURCES_SPOOL, &s->spool, err)) ) return err->rc;
   *offset = zt_output_size(s->spool);
   return zt_output_append(s->spool, bytes, err);

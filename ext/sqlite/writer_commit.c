@@ -114,7 +114,7 @@ int zt_writer_check_others(zt_writer *w, bool placed, zt_error *err){
   int rc = SQLITE_OK;
   for(zt_writer *other=w->connection->writers; other; other=other->next){
     if( other==w || !other->rows.sources ) continue;
-    if( placed ? !other->placed || !writer_is_one_file(w->arguments.path, other->arguments.path)
+    if( placed ? !other->placed || !writer_is_one_file(w->target, other->target)
       : strcmp(w->target, other->target)!=0 || writer_is_undone(other)
        || !writer_has_rows(other, &rc) ) continue;
     return zt_fail(err, SQLITE_ERROR, "the tables '%s' and '%s' would both write this file in one"
@@ -158,7 +158,7 @@ static int writer_check_loaded(const zt_writer *w, zt_error *err){
   zt_stat s;
   int n;
   if( w->loaded==0 ) return SQLITE_OK;
-  n = zt_os_stat(w->arguments.path, &s);
+  n = zt_os_stat(w->target, &s);
   if( n && !zt_os_absent(n) ) return zt_fail_os(err, "look at the target", n);
   if( n==0 && zt_write_sources_has_state(w->rows.sources, w->loaded-1, &s.id) ) return SQLITE_OK;
   return zt_fail(err, SQLITE_ERROR, "the file has changed since the transaction began");
@@ -173,7 +173,8 @@ static int writer_write(zt_writer *w, zt_draft *draft, zt_supplies *supplies, zt
    || writer_add_all(w, true, draft, supplies, err)
    || zt_rows_complete(&w->rows, draft, supplies, err) || zt_write_check(&write, err)
    || writer_check_loaded(w, err)
-   || zt_output_open(w->arguments.path, w->arguments.mode, w->arguments.sync, &w->output, err)
+   || zt_output_open(w->arguments.path, w->target, w->arguments.mode, w->arguments.sync,
+                     &w->output, err)
    || zt_write_to(&write, w->output, err) ) return err->rc;
   return zt_output_sync(w->output, err);
 }

@@ -83,6 +83,7 @@ static void fingerprint_work(zt_job *job, const zt_interrupt *interrupt){
   j->budget.interrupt = *interrupt;
   zt_fingerprint_object(j->of->source, j->of->container, fingerprint_at(j->of, job->number),
                         &j->budget, &j->fingerprint, &j->err);
+  job->unavailable = j->err.kind!=NULL;
 }
 
 static bool fingerprint_next(void *context, uint64_t *number){

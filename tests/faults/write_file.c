@@ -29,7 +29,7 @@ int write_file(const char *path, int mode, int sync, unsigned seed, int chunks, 
   zt_output *o;
   int rc;
   err.path = path;
-  if( zt_output_open(path, (zt_output_mode)mode, sync!=0, &o, &err)==SQLITE_OK ){
+  if( zt_output_open(path, NULL, (zt_output_mode)mode, sync!=0, &o, &err)==SQLITE_OK ){
     write_parts(o, seed, chunks, &err);
     if( !err.rc ) zt_output_sync(o, &err);
     if( !err.rc ) zt_output_place(o, &err);

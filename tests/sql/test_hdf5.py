@@ -546,3 +546,11 @@ def test_faults_of_attributes_are_findings(db):
 
 def test_faults_of_attributes_are_bounded(db):
     assert value(db, "SELECT count(*) FROM zt_check(?, 'quick')", unreadable(100)) == 64
+
+
+def test_a_shape_whose_elements_64_bits_do_not_count(db):
+    """It is shown as not understood; one that they do count is shown."""
+    shown = {name: rows(db, "SELECT shape, elements FROM zt_objects(?) WHERE object = 'w'", str(ROOT / f"tests/formats/hdf5/hostile/{name}.h5"))
+             for name in ("absent-2-66", "absent-bytes-2-64", "chunks-bytes-2-66", "chunks-2-65")}
+    assert shown.pop("chunks-2-65") == [("[9223372036854775808]", "9223372036854775808")]
+    assert set(map(tuple, shown.values())) == {((None, None),)}

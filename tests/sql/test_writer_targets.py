@@ -74,14 +74,15 @@ def test_another_spelling(db, spelled):
 def test_a_spelling_in_a_folder_that_is_not_the_same_at_commit(db):
     """COMMIT looks at the files: the transaction leaves nothing."""
     os.makedirs("folder")
-    declared(db, "a.zt", os.path.abspath("folder/a.zt"), ("replace", "replace"))
+    declared(db, "a.zt", "folder/a.zt", ("replace", "replace"))
     db.execute("BEGIN")
     put(db, "x", table="one")
     put(db, "y", table="two")
     db.execute("INSERT INTO t VALUES(1)")
-    os.chdir("folder")
-    assert refusal(db, "COMMIT") == (1, f"ztensor: {os.getcwd()}/a.zt: {BOTH}")
-    assert listing(".") == [] and listing("..") == ["folder"] and rows(db, "SELECT * FROM t") == []
+    os.rmdir("folder")
+    os.symlink(".", "folder")
+    assert refusal(db, "COMMIT") == (1, f"ztensor: folder/a.zt: {BOTH}")
+    assert listing(".") == ["folder"] and rows(db, "SELECT * FROM t") == []
 
 
 def test_hard_links_are_two_files(db):
@@ -138,3 +139,25 @@ def test_files_on_two_devices(db, elsewhere):
         put(db, "y", table="two")
         db.execute("COMMIT")
     assert names(db, "a.zt") == ["x"] and names(db, f"{elsewhere}/a.zt") == ["y"]
+
+
+@pytest.mark.parametrize("mode", ["create", "replace"])
+def test_a_process_that_changes_its_directory_in_a_transaction(db, mode):
+    """The target is the one that was looked at when the first row came."""
+    for folder in ("one", "two"):
+        os.mkdir(folder)
+        if mode == "replace":
+            with open(f"{folder}/a.zt", "wb") as file:
+                file.write(folder.encode())
+    os.chdir("one")
+    declare(db, "a.zt", f"mode='{mode}'", name="out")
+    db.execute("BEGIN")
+    put(db, "x", table="out")
+    os.chdir("../two")
+    db.execute("COMMIT")
+    os.chdir("..")
+    assert names(db, "one/a.zt") == ["x"] and listing("one") == ["a.zt"]
+    assert listing("two") == (["a.zt"] if mode == "replace" else [])
+    if mode == "replace":
+        with open("two/a.zt", "rb") as file:
+            assert file.read() == b"two"

@@ -308,6 +308,13 @@ TEST(test_attributes_of_objects){
   assert_failed(&err, "gguf cannot hold attributes of an object; drop='attributes' leaves them out", "of an object");
 }
 
+TEST(test_an_attribute_without_a_name){
+  zt_error err = ZT_ERROR_NONE;
+  const zt_draft_attribute a = { .key = ZT_TEXT_INIT(""), .value = { (const uint8_t*)"\x01", 1 }, .stored_type = ZT_TEXT_INIT("") };
+  zt_encoder_named(ZT_TEXT("gguf"))->check_attribute(&a, false, &err);
+  assert_failed(&err, "gguf cannot hold an attribute without a name", "an empty key");
+}
+
 /* --- Copies --- */
 
 static blob metadata_of(const zt_container *c){

@@ -46,7 +46,7 @@ static zt_output *write_members(const member *a, uint32_t n, zt_draft **draft){
   options.by_row = true;
   order = zt_draft_sort(run.draft, NULL, NULL, &err);
   run.order = order;
-  if( !err.rc && check_draft(e, run.draft, &err)==SQLITE_OK && zt_output_open(path, ZT_OUTPUT_REPLACE, false, &run.output, &err)==SQLITE_OK ){
+  if( !err.rc && check_draft(e, run.draft, &err)==SQLITE_OK && zt_output_open(path, NULL, ZT_OUTPUT_REPLACE, false, &run.output, &err)==SQLITE_OK ){
     e->write(&run, &err);
   }
   assert_succeeded(&err, "members");

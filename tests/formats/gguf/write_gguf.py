@@ -148,9 +148,9 @@ def cases():
     yield "big-endian-blocks", File(">").tensor("x", [32], type=8, data=blocks).tensor("w", [8], data=ONES), no_dense, "GB5", "x", "blocks whose numbers may be turned or not"
 
     yield "ok-trailing", small_with(b"behind"), "ok", None, "w", "bytes behind the last tensor"
-    yield "ok-overlap", small().tensor("v", [8], offset=0), "ok", None, None, "two tensors at one place"
-    yield "ok-gap", File().tensor("w", [8], data=ONES).tensor("v", [8], data=bytes(128) + ONES, offset=160), "ok", None, None, "a gap between two tensors"
-    yield "ok-backwards", File().tensor("w", [8], data=ONES, offset=32).tensor("v", [8], data=ONES, offset=0), "ok", "GG17", "v", "data in another order"
+    yield "ok-overlap", small().tensor("v", [8], offset=0), "ok", "GG17", "v", "two tensors at one place"
+    yield "ok-gap", File().tensor("w", [8], data=ONES).tensor("v", [8], data=bytes(128) + ONES, offset=160), "ok", "GG17", "v", "a gap between two tensors"
+    yield "ok-backwards", File().tensor("w", [8], data=ONES, offset=32).tensor("v", [8], data=ONES, offset=0), "ok", "GG17", "w", "data in another order"
     yield "ok-depth-64", File().key("k", ARR, nested(64)), "ok", "GG17", None, "arrays nested 64 deep"
     yield "ok-rank-64", File().tensor("w", [1] * 63 + [8], data=ONES), "ok", "GG17", "w", "64 dimensions"
     yield "ok-rank-5", File().tensor("w", [1] * 4 + [8], data=ONES), "ok", "GG17", "w", "5 dimensions"
@@ -163,8 +163,8 @@ def cases():
     yield "ok-alignment-1", aligned(U32, 1, alignment=1), "ok", None, "w", "a power of two that is no multiple of 8"
     yield "ok-1000-keys", many_keys(1000), "ok", None, "w", "1,000 keys, in no order"
     yield "ok-mixed-nested", mixed(), "ok", "GG17", None, "arrays of several types in an array, and arrays of nothing"
-    yield "ok-zero-of-many", File().tensor("w", [2**40, 0, 2**40], data=b"").tensor("v", [8], data=ONES), "ok", None, "w", "no elements, though dimensions overflow"
-    yield "ok-names", File().key("", U8, 1).key("a\0b", U8, 2).tensor("", [8], data=ONES), "ok", None, "", "an empty name, an empty key, U+0000 in a key"
+    yield "ok-zero-of-many", File().tensor("w", [2**40, 0, 2**40], data=b"").tensor("v", [8], data=ONES), "ok", "GG17", "w", "no elements, though dimensions overflow"
+    yield "ok-names", File().key("", U8, 1).key("a\0b", U8, 2).tensor("", [8], data=ONES), "ok", "GG17", None, "an empty name, an empty key, U+0000 in a key"
 
 
 # The message about a refused file, after the place.
@@ -214,7 +214,11 @@ MESSAGES = {
     "offset-of-nothing": "0 bytes at offset 0 of the data, which begins at 96, go beyond the file's end",
     "length-past-end": "32 bytes at offset 0 of the data, which begins at 64, go beyond the file's end",
     "length-overflow": "shape and type make more than 2^64 bytes",
-    "ok-backwards": "its bytes lie before those of the tensor that is listed before it, and ggml does not read this",
+    "ok-overlap": "it is at offset 0 of the data, and ggml reads it at 32 only",
+    "ok-gap": "it is at offset 160 of the data, and ggml reads it at 32 only",
+    "ok-backwards": "it is at offset 32 of the data, and ggml reads it at 0 only",
+    "ok-zero-of-many": "dimension 1 is 0, and ggml reads this of the last one only",
+    "ok-names": "a key is empty, and ggml does not read this",
     "ok-depth-64": "key 'k' has arrays in an array, and ggml does not read this",
     "ok-rank-64": "it has 64 dimensions, and ggml reads at most 4",
     "ok-rank-5": "it has 5 dimensions, and ggml reads at most 4",
