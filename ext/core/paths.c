@@ -291,8 +291,17 @@ static size_t paths_base_length(const paths_source *s){
 
 static void paths_add_pattern(zt_search *w, const paths_source *s){
   const size_t n = paths_base_length(s);
+  const bool directories = zt_is_separator(s->path[strlen(s->path)-1]);
+  char *below = directories ? sqlite3_mprintf("%s**/*", s->path+n) : NULL;
   w->nSource = 0;
-  paths_expand(w, s->path, n, s->path+n);
+  if( directories && !below ){
+    zt_fail_nomem(w->err);
+    return;
+  }
+  if( directories ) w->files = w->filter->files;
+  paths_expand(w, s->path, n, below ? below : s->path+n);
+  w->files = NULL;
+  sqlite3_free(below);
 }
 
 static void paths_add_list(zt_search *w, const char *text);

@@ -6,6 +6,7 @@
 **   pattern      `*` `?` `[a-z]` `[!a-z]` within one name, `**` as a whole name for any depth;
 **                names with a leading dot match only a pattern with a leading dot
 **   directory    all files below it whose name matches: `directory/` `**` `/` files
+**   pattern/     the same of each directory that it matches
 **   ~            the home directory; `~/...` a path, pattern or directory below it. The path of
 **                the home directory itself has no wildcards
 **   file: URI    RFC 8089 with no host or `localhost`, percent-decoded, then path, pattern or

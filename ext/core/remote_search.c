@@ -74,6 +74,7 @@ typedef struct remote_search {
   char *base;                /* What stands before keys: `s3://bucket/`; owned */
   size_t from;               /* Paths that other sources of a list have */
   const char *pattern;       /* Of keys; NULL: all files below */
+  bool directories;          /* It matches files below directories, whose names tell */
   const char *below;         /* this beginning of a key */
   bool found_itself;         /* The source is a key: nothing else counts */
   bool any;                  /* Something is below it, */
@@ -106,9 +107,9 @@ static bool search_far_wants(const remote_search *s, const char *key){
   const char *name = strrchr(key, '/');
   name = name ? name+1 : key;
   if( !*name ) return false;   /* A mark for a directory */
-  if( s->pattern ) return zt_remote_match(s->pattern, key);
-  return search_far_is_below(s, key) && !search_far_is_hidden(key+strlen(s->below))
-      && (!s->w->filter->files || s->w->filter->files(name));
+  if( s->pattern ? !zt_remote_match(s->pattern, key)
+    : !search_far_is_below(s, key) || search_far_is_hidden(key+strlen(s->below)) ) return false;
+  return (s->pattern && !s->directories) || !s->w->filter->files || s->w->filter->files(name);
 }
 
 static bool search_far_take(void *context, zt_text key, zt_remote_state *state){
@@ -278,6 +279,20 @@ static void remote_search_either(remote_search *s, const char *key, bool *litera
   search_far_add_literal(w, s->url);
 }
 
+/* Adds the files that a pattern names. */
+static void remote_search_matching(remote_search *s, const char *key){
+  char *below = NULL;
+  s->directories = key[strlen(key)-1]=='/';
+  if( s->directories && (below = sqlite3_mprintf("%s**", key))==NULL ){
+    zt_fail_nomem(s->w->err);
+    return;
+  }
+  s->pattern = below ? below : key;
+  if( s->w->filter->only ) remote_search_only(s, key);
+  else search_far_list(s, key, strcspn(key, "*?["));
+  sqlite3_free(below);
+}
+
 /* A source of s3 or hf, whose keys begin at nBase. */
 static void remote_search_keys(remote_search *s, size_t nBase, bool *literal){
   const char *key = s->url+nBase;
@@ -285,9 +300,7 @@ static void remote_search_keys(remote_search *s, size_t nBase, bool *literal){
   if( !s->base ){
     zt_fail_nomem(s->w->err);
   }else if( zt_glob_is_pattern(key) ){
-    s->pattern = key;
-    if( s->w->filter->only ) remote_search_only(s, key);
-    else search_far_list(s, key, strcspn(key, "*?["));
+    remote_search_matching(s, key);
   }else if( !*key || key[strlen(key)-1]=='/' ){
     remote_search_below(s, key, NULL);
   }else if( search_far_is_file_name(s->w, key) ){

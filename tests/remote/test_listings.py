@@ -76,6 +76,12 @@ def test_patterns(found, pattern):
     assert found("s3://models/" + pattern) == order(PATTERNS[pattern])
 
 
+def test_a_pattern_with_a_slash_at_its_end_stands_for_directories(found):
+    assert found("s3://models/[b]/") == found("s3://models/b/") != []
+    assert found("s3://models/x*/") == ["x/a&b=<c>.zt", "x/model.bin"]
+    assert found("s3://models/nothing*/") == []
+
+
 def test_patterns_of_all(found):
     names = found("s3://models/**/*")
     assert names == order(names) and len(names) == len(set(names))

@@ -207,7 +207,7 @@ static const struct { const char *pattern, *expected; } patterns[] = {
   { "**/*[1].zt", "other/1.zt other/x1.zt" },
   /* Any depth. */
   { "**", ALL },
-  { "**/", ALL },
+  { "**/", ALL_ZT },
   { "**/**", ALL },
   { "**/*", ALL },
   { "**/*.zt", ALL_ZT },
@@ -266,6 +266,14 @@ TEST(test_a_directory_stands_for_the_files_below_it){
     { "dir.zt", "/dir.zt/", is_zt, "i.zt" },
     { ".dir", "/.dir/", is_zt, "inside.zt" },
     { "empty", "/empty/", is_zt, "" },
+    { "*/", "/", is_zt, "dir.zt/i.zt linkdir/c.zt linkdir/deep/deeper/f.zt linkdir/deep/e.zt " OF_OTHER
+      "sub/c.zt sub/deep/deeper/f.zt sub/deep/e.zt" },
+    { "s*/", "/", is_upper, "sub/d.ZT" },
+    { "s*/", "/", NULL, "sub/c.zt sub/d.ZT sub/deep/deeper/f.zt sub/deep/e.zt" },
+    { "*/deep/", "/", is_zt, "linkdir/deep/deeper/f.zt linkdir/deep/e.zt sub/deep/deeper/f.zt sub/deep/e.zt" },
+    { "*.zt/", "/", is_zt, "dir.zt/i.zt" },
+    { "**/", "/", is_zt, ALL_ZT },
+    { "none*/", "/", is_zt, "" },
   };
   for(size_t i=0; i<COUNT(rows); i++){
     zt_paths_filter filter = any();
