@@ -64,7 +64,7 @@ static void assert_content(const char *path, const char *z){
 static zt_output *begin(zt_output_mode mode){
   zt_error err = ZT_ERROR_NONE;
   zt_output *o;
-  zt_output_open(target, mode, true, &o, &err);
+  zt_output_open(target, NULL, mode, true, &o, &err);
   assert_succeeded(&err, "open");
   return o;
 }
@@ -187,7 +187,7 @@ static void assert_refused(const char *path, zt_output_mode mode, int rc, const 
   char *found;
   check( zt_output_check(path, mode, &found, &err)==rc && found==NULL && strstr(err.message, what), "%s: %s", path, err.message );
   zt_error_clear(&err);
-  check( zt_output_open(path, mode, true, &o, &err)==rc && strstr(err.message, what), "%s: %s", path, err.message );
+  check( zt_output_open(path, NULL, mode, true, &o, &err)==rc && strstr(err.message, what), "%s: %s", path, err.message );
   zt_error_clear(&err);
   assert_null(o);
   assert_int_equal(count_names(), n);
@@ -227,7 +227,7 @@ FOLDER_TEST(names_links_and_rights){
   snprintf(path, sizeof(path), "%s/%s", dir, name);
   zt_output *o;
   for(int i=0; i<2; i++){
-    assert_int_equal(zt_output_open(path, ZT_OUTPUT_REPLACE, false, &o, &err), SQLITE_OK);
+    assert_int_equal(zt_output_open(path, NULL, ZT_OUTPUT_REPLACE, false, &o, &err), SQLITE_OK);
     assert_int_equal(zt_output_place(o, &err), SQLITE_OK);
     zt_output_keep(o);
     zt_output_close(o);
@@ -239,7 +239,7 @@ FOLDER_TEST(names_links_and_rights){
   memset(name, 0x80, 210);   /* No character begins */
   name[210] = 0;
   snprintf(path, sizeof(path), "%s/%s", dir, name);
-  assert_int_equal(zt_output_open(path, ZT_OUTPUT_CREATE, false, &o, &err), SQLITE_OK);
+  assert_int_equal(zt_output_open(path, NULL, ZT_OUTPUT_CREATE, false, &o, &err), SQLITE_OK);
   assert_int_equal(zt_output_place(o, &err), SQLITE_OK);
   zt_output_keep(o);
   zt_output_close(o);
@@ -250,7 +250,7 @@ FOLDER_TEST(names_links_and_rights){
   assert_int_equal(symlink("a.zt", path), 0);
   snprintf(name, sizeof(name), "%s/hard", dir);
   assert_int_equal(link(target, name), 0);
-  assert_int_equal(zt_output_open(path, ZT_OUTPUT_REPLACE, true, &o, &err), SQLITE_OK);
+  assert_int_equal(zt_output_open(path, NULL, ZT_OUTPUT_REPLACE, true, &o, &err), SQLITE_OK);
   assert_int_equal(zt_output_append(o, text("new"), &err), SQLITE_OK);
   assert_int_equal(zt_output_place(o, &err), SQLITE_OK);
   zt_output_keep(o);
@@ -459,7 +459,7 @@ TEST(memory_has_a_bound){
 static int write_refused(zt_output_mode mode, bool keep, zt_error *err){
   zt_output *o;
   err->path = "it";
-  if( zt_output_open(target, mode, true, &o, err)==SQLITE_OK && zt_output_append(o, text("new"), err)==SQLITE_OK
+  if( zt_output_open(target, NULL, mode, true, &o, err)==SQLITE_OK && zt_output_append(o, text("new"), err)==SQLITE_OK
    && zt_output_place(o, err)==SQLITE_OK ){
     if( keep ) zt_output_keep(o);
     else zt_output_undo(o, err);
@@ -624,7 +624,7 @@ FOLDER_TEST(undone_without_sync){
   zt_output *o;
   write_file(target, "old", 3);
   refuse("fsync", EIO, 1, ALWAYS);
-  assert_int_equal(zt_output_open(target, ZT_OUTPUT_REPLACE, false, &o, &err), SQLITE_OK);
+  assert_int_equal(zt_output_open(target, NULL, ZT_OUTPUT_REPLACE, false, &o, &err), SQLITE_OK);
   assert_int_equal(zt_output_place(o, &err), SQLITE_OK);
   assert_int_equal(zt_output_undo(o, &err), SQLITE_OK);
   assert_int_equal(times_called(), 0);
@@ -640,7 +640,7 @@ static int write_all(bool in_memory, zt_error *err){
   zt_output *o;
   zt_source *s;
   if( in_memory ) zt_output_open_memory(1<<20, &o, err);
-  else zt_output_open(target, ZT_OUTPUT_REPLACE, true, &o, err);
+  else zt_output_open(target, NULL, ZT_OUTPUT_REPLACE, true, &o, err);
   if( o && zt_output_append(o, text("new"), err)==SQLITE_OK && zt_output_append_zeros(o, 9000, err)==SQLITE_OK
    && zt_output_source(o, &s, err)==SQLITE_OK ){
     zt_source_close(s);
