@@ -3,7 +3,9 @@ import json
 import os
 import pathlib
 import re
+import select
 import signal
+import socket
 import sqlite3
 import struct
 import time
@@ -252,6 +254,18 @@ def test_only_forms_of_the_page_start_a_comparison(pages):
                     {"fields": fields, "Cookie": cookie, "Host": "evil.example"}, {"fields": [("csrftoken", "x"), *without], "Cookie": cookie}):
         assert pages.server.post(address, refused.pop("fields"), **refused)[0] == 403, refused
     assert "have not been compared" in pages.get("tuned.safetensors", "nan.safetensors")
+
+
+def test_a_form_that_is_refused_is_read_before_the_answer(pages):
+    """A connection that is closed with unread bytes is reset, and the answer may be lost."""
+    host = pages.server.host.removeprefix("http://")
+    with socket.create_connection(tuple(host.rsplit(":", 1)), timeout=20) as asking:
+        asking.sendall(f"POST /-/ztensor/own/compare/start HTTP/1.1\r\nHost: {host}\r\nOrigin: http://evil.example\r\n"
+                       "Connection: close\r\nContent-Length: 10\r\n\r\n".encode())
+        assert select.select([asking], [], [], 0.5)[0] == []
+        asking.sendall(b"a=1&b=2&c=")
+        said = b"".join(iter(lambda: asking.recv(65536), b""))
+    assert said.startswith(b"HTTP/1.1 403") and b"this server answers its own machine alone" in said
 
 
 def test_only_files_of_the_catalog_are_named_and_by_their_numbers(pages):

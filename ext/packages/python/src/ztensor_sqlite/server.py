@@ -131,10 +131,20 @@ class LocalOnly:
 
     async def __call__(self, scope, receive, send):
         if scope["type"] == "http" and not self.is_local(scope["method"], dict(scope["headers"])):
+            await self.pass_over(receive)
             await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain")]})
             await send({"type": "http.response.body", "body": b"this server answers its own machine alone\n"})
             return
         await self.app(scope, receive, send)
+
+    @staticmethod
+    async def pass_over(receive, most=1 << 20):
+        """Read a body to its end, or so many bytes: closing a connection with unread bytes may lose the answer."""
+        more = True
+        while more and most > 0:
+            message = await receive()
+            most -= len(message.get("body", b""))
+            more = message.get("more_body", False)
 
     @staticmethod
     def is_local(method, headers):
