@@ -63,8 +63,11 @@ def test_rows_have_numbers_of_their_own(db):
 
 @pytest.mark.skipif(sqlite3.sqlite_version_info < (3, 39), reason="SQLite has no FULL JOIN yet")
 def test_an_outer_join_keeps_every_value(db):
-    assert rows(db, "SELECT j.value, g.value FROM json_each('[1, 2]') AS j FULL JOIN zt_given('words') AS g ON g.value = j.value"
-                    " WHERE g.value IN (1, 3)") == [(1, 1), (None, 3)]
+    sql = "SELECT j.value, g.value FROM json_each('[1, 2]') AS j FULL JOIN zt_given('words') AS g ON g.value = j.value WHERE g.value IN (1, 3)"
+    if (3, 44) <= sqlite3.sqlite_version_info < (3, 45):   # It does not tell of the values in WHERE
+        assert message(db, sql) == "ztensor: words"
+    else:
+        assert rows(db, sql) == [(1, 1), (None, 3)]
 
 
 def test_words_that_are_null_are_none(db):
