@@ -1,4 +1,4 @@
-/* Requests: core/http.h, core/fetch.h. Those that reach a server are in tests/remote. */
+/* A request and a fork: core/http.h, core/fetch.h. Tests of requests that reach a server are in tests/remote. */
 #include "test.h"
 
 #include <sys/wait.h>
