@@ -22,7 +22,7 @@ LEFT = "left"
 # a row in o: there may be no such file.
 ASKED_FOR_A_CONSTANT = ("No such file or directory", "File name too long", "no such object",
                         "mixed/broken.zt: not a tensor file")
-BLOB_ASKED_FOR = "<blob>: not a tensor file"
+BLOB_ASKED_FOR = "<blob>: not a tensor file", "<blob>: the file is empty"
 WORD_ASKED_FOR = re.compile(r"on_error must be 'abort' or 'skip', not '(.*)'", re.S)
 
 # For a list of sources beside a row value that is looked for in a query, in the ON of an outer join, SQLite
@@ -49,6 +49,8 @@ ROWID_OF_FTS = """SELECT count(*) FROM temp.fts_t AS t JOIN temp.fts_v AS v RIGH
 
 
 def forgets_rowid(db):
+    if sqlite3.sqlite_version_info < (3, 39):    # It has no RIGHT JOIN
+        return False
     db.executescript("CREATE TABLE temp.fts_t(a); INSERT INTO temp.fts_t VALUES(1); CREATE VIRTUAL TABLE temp.fts_v USING fts5(x);"
                      "INSERT INTO temp.fts_v VALUES('5')")
     (count,), = db.execute(ROWID_OF_FTS)
@@ -91,7 +93,7 @@ class Asker:
         if any(text in error for text in ASKED_FOR_A_CONSTANT):
             return True
         parameters = self.parameters_of(sql).values()
-        if BLOB_ASKED_FOR in error:
+        if any(text in error for text in BLOB_ASKED_FOR):
             return "x'" in sql.lower() or any(isinstance(value, bytes) for value in parameters)
         word = WORD_ASKED_FOR.search(error)
         return word and ("'" + word[1].replace("'", "''") + "'" in sql or word[1] in map(str, parameters))
