@@ -1,9 +1,9 @@
 /*
-** msgpack as flax writes it (core/msgpack_read.h): a tree of maps and lists, whose leaves are
-** arrays of numbers and other values.
+** msgpack as flax and msgpack-numpy write it (core/msgpack_read.h): a tree of maps and lists, whose
+** leaves are arrays of numbers and other values.
 **
 **   file    := tree                     ; a map, or an array of numbers. MP4: nothing follows it
-**   tree    := array | chunked | map | list | leaf
+**   tree    := array | chunked | numpy | map | list | leaf
 **   map     := (key tree)*              ; MP5: a key is UTF-8 without U+0000, or an integer
 **   list    := [tree*]
 **   array   := extension 1: [[dimension*] dtype data]
@@ -15,6 +15,10 @@
 **                                       ; MP8: the chunks, and all dimensions, are there; the
 **                                       ; chunks are of one dtype, and have their bytes. MP10:
 **                                       ; a map with that key elsewhere is a map: a warning
+**   numpy   := {"nd": true, "type": descr, "kind": text, "shape": [dimension*], "data": bytes}
+**                                       ; descr: numpy's text, or its list of records. Older
+**                                       ; writers have no kind. In any order; a map with other
+**                                       ; keys or values is a map
 **   leaf    := nil | bool | number | text | bytes | extension 2: [real imaginary]
 **            | extension 3: the array of a scalar | any other extension
 **
@@ -28,6 +32,7 @@
 #include "container/msgpack_array.h"
 
 #include "container/manifest.h"
+#include "container/within.h"
 #include "core/host.h"
 #include "core/utf8.h"
 
@@ -188,11 +193,66 @@ static bool msgpack_add_leaf(msgpack_walk *w, const zt_msgpack_item *item){
   return !s->err->rc;
 }
 
+/* --- What is in bytes --- */
+
+typedef struct msgpack_items {
+  bool sound;              /* They are a map, or an array of numbers, which ends where they end */
+  bool array;              /* There is an array, before the place where they do not parse, */
+  bool key;                /* and what stands where the first key does is one */
+  bool file;               /* There are bytes of a tensor file, which were looked for */
+} msgpack_items;
+
+/* True for bytes of a tensor file. */
+static bool msgpack_is_file(zt_pages *p, const zt_msgpack_item *item){
+  uint8_t first[ZT_WITHIN_LEAST], last;
+  return zt_msgpack_is_string(item) && item->n>=ZT_WITHIN_LEAST
+      && zt_pages_read(p, item->bytes.at, sizeof(first), first)
+      && zt_pages_read(p, item->bytes.end-1, 1, &last)
+      && zt_within_is_file(first, item->n, last);
+}
+
+/* Items are read one after the other, whatever they are in. Translations of gettext begin as a map,
+** too: its first key is a list. */
+static msgpack_items msgpack_look(zt_pages *p, zt_msgpack_range rest, bool files){
+  msgpack_items out = { .key = true };
+  zt_msgpack_item item;
+  uint64_t expected = 1;   /* Items, at most as many as there are bytes */
+  bool sound = true, mark = false;
+  for(uint64_t n=0; sound && expected>0; n++){
+    sound = zt_msgpack_next(p, &rest, &item);
+    out.array |= item.type==ZT_MSGPACK_EXT && item.ext==MSGPACK_ARRAY
+              && item.n>=MSGPACK_ARRAY_LEAST;
+    out.array |= mark && item.type==ZT_MSGPACK_TRUE;
+    mark = zt_msgpack_is_key(p, &item, ZT_MSGPACK_ND);
+    expected--;
+    if( item.type==ZT_MSGPACK_ARRAY ) expected += item.n;
+    if( item.type==ZT_MSGPACK_MAP ) expected += 2*item.n;
+    if( expected>rest.end-rest.at ) return out;
+    if( n==0 && item.type!=ZT_MSGPACK_MAP && !out.array ) return out;
+    if( n==1 ) out.key = zt_msgpack_is_string(&item) || item.type==ZT_MSGPACK_UINT;
+    if( files ) out.file |= msgpack_is_file(p, &item);
+  }
+  out.sound = sound && expected==0 && rest.at==rest.end;
+  return out;
+}
+
+/* True for bytes that are a tensor file, or msgpack with arrays or such bytes in it. */
+static bool msgpack_holds_tensors(msgpack_walk *w, const zt_msgpack_item *item){
+  msgpack_items items = { .sound = false };
+  bool file;
+  if( !zt_msgpack_is_string(item) || item->n<ZT_WITHIN_LEAST ) return false;
+  zt_msgpack_try(&w->scan);
+  file = msgpack_is_file(&w->scan.in, item);
+  if( !file ) items = msgpack_look(&w->scan.in, item->bytes, true);
+  zt_msgpack_tried(&w->scan);
+  return file || (items.sound && (items.array || items.file));
+}
+
 /* --- The walk --- */
 
 static bool msgpack_fail_key(msgpack_walk *w, uint64_t at){
-  zt_break(w->scan.err, "MP5", "byte %llu: a key is not text of UTF-8 without U+0000, nor an"
-           " integer", (unsigned long long)at);
+  zt_break(w->scan.err, "MP5", "byte %llu: a key is not text or bytes of UTF-8 without U+0000, nor"
+           " an integer", (unsigned long long)at);
   return false;
 }
 
@@ -217,11 +277,12 @@ static bool msgpack_read_key(msgpack_walk *w){
     zt_cbor_put_items(&s->path, (zt_span){ (const uint8_t*)number, strlen(number) });
     return !s->err->rc;
   }
-  if( key.type!=ZT_MSGPACK_TEXT ) return msgpack_fail_key(w, key.at);
+  if( !zt_msgpack_is_string(&key) ) return msgpack_fail_key(w, key.at);
   if( !zt_msgpack_may_keep(s, key.n) || !zt_msgpack_push(s, key.bytes, &s->path) ) return false;
   name = (zt_text){ s->path.n>before ? (const char*)s->path.p+before : "", s->path.n-before };
   if( !zt_utf8_without_nul(name) ) return msgpack_fail_key(w, key.at);
-  return !zt_text_equal(name, ZT_TEXT(ZT_MSGPACK_CHUNKED)) || msgpack_note_mark(w, key.at);
+  return key.type!=ZT_MSGPACK_TEXT || !zt_text_equal(name, ZT_TEXT(ZT_MSGPACK_CHUNKED))
+      || msgpack_note_mark(w, key.at);
 }
 
 /* MP3 */
@@ -241,6 +302,7 @@ static bool msgpack_add(msgpack_walk *w){
   if( item.type==ZT_MSGPACK_EXT && item.ext==MSGPACK_ARRAY ){
     return zt_msgpack_add_array(s, item.bytes);
   }
+  if( msgpack_holds_tensors(w, &item) ) return zt_msgpack_add_file(s, item.bytes);
   if( item.n==0 || (item.type!=ZT_MSGPACK_ARRAY && item.type!=ZT_MSGPACK_MAP) ){
     const bool empty_file = w->depth==0 && item.type==ZT_MSGPACK_MAP;
     return empty_file || msgpack_add_leaf(w, &item);
@@ -248,6 +310,7 @@ static bool msgpack_add(msgpack_walk *w){
   if( zt_msgpack_is_chunked(s, w->rest, &item) ){
     return zt_msgpack_add_chunked(s, &w->rest, &item, w->depth);
   }
+  if( zt_msgpack_add_numpy(s, &w->rest, &item, w->depth) ) return true;
   return !s->err->rc && msgpack_enter(w, &item);
 }
 
@@ -339,25 +402,10 @@ static void msgpack_close(zt_container *c){
 
 /* --- Probing --- */
 
-/* True if all parses, or an array below a key comes before what does not. Items are read one after
-** the other, whatever they are in. Translations of gettext begin as a map, too: its first key is a
-** list. */
+/* True if all parses, or an array below a key comes before what does not. */
 static bool msgpack_probe_items(zt_pages *p){
-  zt_msgpack_range rest = { 0, p->size };
-  zt_msgpack_item item;
-  uint64_t expected = 1;   /* Items, at most as many as there are bytes */
-  bool sound = true, array = false, key = true;
-  for(uint64_t n=0; sound && expected>0; n++){
-    sound = zt_msgpack_next(p, &rest, &item);
-    array |= item.type==ZT_MSGPACK_EXT && item.ext==MSGPACK_ARRAY && item.n>=MSGPACK_ARRAY_LEAST;
-    expected--;
-    if( item.type==ZT_MSGPACK_ARRAY ) expected += item.n;
-    if( item.type==ZT_MSGPACK_MAP ) expected += 2*item.n;
-    if( expected>rest.end-rest.at ) break;
-    if( n==0 && item.type!=ZT_MSGPACK_MAP && !array ) return false;
-    if( n==1 ) key = item.type==ZT_MSGPACK_TEXT || item.type==ZT_MSGPACK_UINT;
-  }
-  return (array && key) || (sound && expected==0 && rest.at==rest.end);
+  const msgpack_items items = msgpack_look(p, (zt_msgpack_range){ 0, p->size }, false);
+  return items.sound || (items.array && items.key);
 }
 
 static zt_probe msgpack_probe(const zt_head_tail *input, zt_error *err){
@@ -379,13 +427,13 @@ static zt_probe msgpack_probe(const zt_head_tail *input, zt_error *err){
 
 /* Texts for ext/REFERENCE.md's tables of formats:
 **
-**   read         arrays of flax, also in chunks
+**   read         arrays of flax, also in chunks, and of msgpack-numpy
 **   known by     a map, or an array, that parses to the last byte
 **   version      NULL
 **   manifest     all leaves and arrays
 **   attributes   every leaf but the arrays, by its keys joined by `/`
 **   objects      in the file's order, by their keys joined by `/`
-**   of objects   `dtype`, the name in the file; `chunks`, their number
+**   of objects   `dtype`, the name in the file; `chunks`, their number; `descr` of msgpack-numpy
 **   components   one, `data`: raw; of an array in chunks `msgpack.chunked`
 */
 const zt_driver zt_driver_msgpack = {

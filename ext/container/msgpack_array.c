@@ -4,12 +4,15 @@
 #include <assert.h>
 #include "container/dtype.h"
 #include "container/manifest.h"
+#include "container/npy.h"
 #include "core/host.h"
 #include "core/utf8.h"
 
 #define MSGPACK_EXT_ARRAY 1
 #define MSGPACK_DTYPE_MAX 64      /* Bytes of a dtype's name */
 #define MSGPACK_DIGITS_MAX 10     /* Of an index */
+#define MSGPACK_FIELD_MAX 256     /* Bytes of a text in a list of records */
+#define MSGPACK_RECORDS_MAX 16    /* Levels of such a list */
 
 static const char msgpack_not_an_array[] = "its extension is not a shape, a dtype and bytes";
 
@@ -21,7 +24,9 @@ typedef struct msgpack_array {
   uint64_t rank;                  /* Above ZT_MAX_RANK, there is no shape */
   char dtype[MSGPACK_DTYPE_MAX];
   uint32_t dtype_length;          /* 0: unknown */
-  bool chunked;
+  bool chunked, numpy, file;
+  zt_span descr;                  /* CBOR; of numpy. dtype is its text; without one it has fields */
+  char kind;                      /* Of numpy; 0: none */
   uint32_t pieces, chunks;        /* Position of the list in the kept bytes, and their number */
   uint64_t decoded;               /* Bytes of all chunks */
 } msgpack_array;
@@ -34,7 +39,7 @@ typedef struct msgpack_object {
   uint32_t rank;
   uint32_t dtype, dtype_length;   /* The name in the kept bytes */
   uint32_t pieces, chunks;
-  bool chunked, unshaped, unsized;
+  bool chunked, numpy, file, unshaped, unsized;
 } msgpack_object;
 
 /* --- Reading --- */
@@ -64,6 +69,13 @@ bool zt_msgpack_fail_end(zt_msgpack_scan *s, uint64_t at){
   zt_break(s->err, "MP2", "byte %llu: an array or map goes beyond what it is in",
            (unsigned long long)at);
   return false;
+}
+
+bool zt_msgpack_is_key(zt_pages *p, const zt_msgpack_item *item, const char *text){
+  char bytes[sizeof(ZT_MSGPACK_CHUNKED)];   /* The longest one */
+  const size_t n = strlen(text);
+  return zt_msgpack_is_string(item) && item->n==n
+      && zt_pages_read(p, item->bytes.at, n, bytes) && memcmp(bytes, text, n)==0;
 }
 
 void zt_msgpack_try(zt_msgpack_scan *s){
@@ -184,8 +196,12 @@ static size_t msgpack_put_item(zt_msgpack_scan *s, zt_text name, const msgpack_a
   for(uint64_t i=0; i<rank; i++) zt_cbor_put_uint(&s->items, array->shape[i]);
   msgpack_array_key(s, "attributes");
   attributes = s->items.n;
-  zt_cbor_put_head(&s->items, ZT_CBOR_MAP, 0u+(array->dtype_length>0)+array->chunked);
-  if( array->dtype_length ){
+  zt_cbor_put_head(&s->items, ZT_CBOR_MAP, array->numpy ? 1
+                                         : 0u+(array->dtype_length>0)+array->chunked);
+  if( array->numpy ){
+    msgpack_array_key(s, "descr");
+    zt_cbor_put_items(&s->items, array->descr);
+  }else if( array->dtype_length ){
     msgpack_array_key(s, "dtype");
     zt_cbor_put_text(&s->items, (zt_text){ array->dtype, array->dtype_length });
   }
@@ -233,8 +249,10 @@ static bool msgpack_add_object(zt_msgpack_scan *s, const msgpack_array *array){
   object.pieces = array->pieces;
   object.chunks = array->chunks;
   object.chunked = array->chunked;
+  object.numpy = array->numpy;
   object.unsized = array->fault!=NULL;
-  object.unshaped = object.fault!=NULL;
+  object.file = array->file;
+  object.unshaped = object.fault!=NULL || array->file;
   object.rank = object.unshaped ? 0 : (uint32_t)array->rank;
   if( !zt_msgpack_may_keep(s, 2*(uint64_t)name.n+1024) ) return false;
   if( zt_container_find(c, name)>=0
@@ -258,12 +276,9 @@ typedef struct msgpack_chunked {
   zt_msgpack_range shape, chunks;
 } msgpack_chunked;
 
-/* True for a key with that text. */
+/* True for a key of flax with that text. */
 static bool msgpack_is_key(zt_msgpack_scan *s, const zt_msgpack_item *item, const char *text){
-  char bytes[sizeof(ZT_MSGPACK_CHUNKED)];
-  const size_t n = strlen(text);
-  return item->type==ZT_MSGPACK_TEXT && item->n==n
-      && zt_pages_read(&s->in, item->bytes.at, n, bytes) && memcmp(bytes, text, n)==0;
+  return item->type==ZT_MSGPACK_TEXT && zt_msgpack_is_key(&s->in, item, text);
 }
 
 bool zt_msgpack_is_chunked(zt_msgpack_scan *s, zt_msgpack_range in, const zt_msgpack_item *map){
@@ -411,12 +426,124 @@ bool zt_msgpack_add_chunked(zt_msgpack_scan *s, zt_msgpack_range *in, const zt_m
   return !s->err->rc && msgpack_add_object(s, &array);
 }
 
+/* --- Arrays of msgpack-numpy --- */
+
+typedef enum msgpack_numpy_key {
+  MSGPACK_KEY_ND, MSGPACK_KEY_TYPE, MSGPACK_KEY_SHAPE, MSGPACK_KEY_DATA, MSGPACK_KEY_KIND,
+  MSGPACK_KEY_KEYS                /* Their number */
+} msgpack_numpy_key;
+
+/* Read a key of such a map; MSGPACK_KEY_KEYS: it is none of them. */
+static msgpack_numpy_key msgpack_read_numpy_key(zt_msgpack_scan *s, zt_msgpack_range *in){
+  static const char *const keys[] = { ZT_MSGPACK_ND, "type", "shape", "data", "kind" };
+  zt_msgpack_item item;
+  int i = MSGPACK_KEY_KEYS;
+  if( zt_msgpack_next(&s->in, in, &item) ){
+    for(i=0; i<MSGPACK_KEY_KEYS && !zt_msgpack_is_key(&s->in, &item, keys[i]); i++){}
+  }
+  return (msgpack_numpy_key)i;
+}
+
+/* Append a descr: numpy's text, or lists of texts and numbers. False: it has something else. */
+static bool msgpack_put_descr(zt_msgpack_scan *s, zt_msgpack_range *in, int depth,
+                              zt_cbor_out *out){
+  char text[MSGPACK_FIELD_MAX];
+  zt_msgpack_item item;
+  if( !zt_msgpack_next(&s->in, in, &item) || !zt_msgpack_may_keep(s, 2*(uint64_t)out->n) ){
+    return false;
+  }
+  if( item.type==ZT_MSGPACK_UINT ) zt_cbor_put_uint(out, item.n);
+  else if( zt_msgpack_is_string(&item) && item.n<=sizeof(text)
+        && zt_pages_read(&s->in, item.bytes.at, (size_t)item.n, text) ){
+    zt_cbor_put_name(out, (zt_span){ (const uint8_t*)text, (size_t)item.n });
+  }else if( item.type==ZT_MSGPACK_ARRAY && depth<MSGPACK_RECORDS_MAX ){
+    zt_cbor_put_head(out, ZT_CBOR_ARRAY, item.n);
+    for(uint64_t i=0; i<item.n; i++){
+      if( !msgpack_put_descr(s, in, depth+1, out) ) return false;
+    }
+  }else return false;
+  return !s->err->rc;
+}
+
+/* Read a descr. Objects have the text that npy files have for them. */
+static bool msgpack_read_descr(zt_msgpack_scan *s, zt_msgpack_range *in, zt_cbor_out *descr,
+                               msgpack_array *out){
+  zt_msgpack_range text = *in;
+  zt_msgpack_item item;
+  return zt_msgpack_next(&s->in, &text, &item)
+      && (item.type==ZT_MSGPACK_ARRAY || (text = *in, msgpack_read_dtype(s, &text, out)))
+      && msgpack_put_descr(s, in, 0, descr);
+}
+
+/* Read the value of a key. False: it is not numpy's. */
+static bool msgpack_read_numpy_value(zt_msgpack_scan *s, zt_msgpack_range *in,
+                                     msgpack_numpy_key key, zt_cbor_out *descr,
+                                     msgpack_array *out){
+  zt_msgpack_item item;
+  if( key==MSGPACK_KEY_TYPE ) return msgpack_read_descr(s, in, descr, out);
+  if( key==MSGPACK_KEY_SHAPE ) return msgpack_read_shape(s, in, out);
+  if( !zt_msgpack_next(&s->in, in, &item) ) return false;
+  if( key==MSGPACK_KEY_ND ) return item.type==ZT_MSGPACK_TRUE;
+  if( !zt_msgpack_is_string(&item) ) return false;
+  if( key==MSGPACK_KEY_DATA ) out->data = item.bytes;
+  else if( item.n==1 ) return zt_pages_read(&s->in, item.bytes.at, 1, &out->kind);
+  return true;
+}
+
+/* Read a map of so many pairs. False: it is not an array, or has a part of one. */
+static bool msgpack_read_numpy(zt_msgpack_scan *s, zt_msgpack_range *in, uint64_t pairs,
+                               zt_cbor_out *descr, msgpack_array *out){
+  unsigned seen = 0;
+  for(uint64_t i=0; i<pairs; i++){
+    const msgpack_numpy_key key = msgpack_read_numpy_key(s, in);
+    if( key==MSGPACK_KEY_KEYS || (seen>>key & 1)
+     || !msgpack_read_numpy_value(s, in, key, descr, out) ) return false;
+    seen |= 1u << key;
+  }
+  if( out->dtype_length==0 && out->kind=='O' ){
+    out->dtype_length = 2;
+    memcpy(out->dtype, "|O", 2);
+  }
+  return (seen | 1u << MSGPACK_KEY_KIND)==(1u << MSGPACK_KEY_KEYS)-1;
+}
+
+bool zt_msgpack_add_numpy(zt_msgpack_scan *s, zt_msgpack_range *in, const zt_msgpack_item *map,
+                          int depth){
+  msgpack_array array = { .numpy = true };
+  zt_cbor_out descr = { .err = s->err };
+  zt_msgpack_range rest = *in;
+  bool found;
+  if( map->type!=ZT_MSGPACK_MAP || map->n<MSGPACK_KEY_KIND || map->n>MSGPACK_KEY_KEYS
+   || depth>=ZT_MSGPACK_DEPTH ) return false;
+  zt_msgpack_try(s);
+  found = msgpack_read_numpy(s, &rest, map->n, &descr, &array);
+  zt_msgpack_tried(s);
+  array.descr = (zt_span){ descr.p, descr.n };
+  found = found && !s->err->rc && msgpack_add_object(s, &array);
+  zt_cbor_out_clear(&descr);
+  if( found ) *in = rest;
+  return found;
+}
+
+bool zt_msgpack_add_file(zt_msgpack_scan *s, zt_msgpack_range bytes){
+  const msgpack_array array = { .data = bytes, .file = true };
+  return msgpack_add_object(s, &array);
+}
+
 /* --- Decoding --- */
 
 static msgpack_object msgpack_kept(const zt_container *c, uint32_t at){
   msgpack_object object;
   memcpy(&object, c->kept.p+at, sizeof(object));
   return object;
+}
+
+/* The type of an array of msgpack-numpy. */
+static zt_npy msgpack_npy(const zt_container *c, const msgpack_object *object){
+  const char *text = (const char*)c->kept.p+object->dtype;
+  zt_npy npy;
+  zt_npy_describe((zt_text){ object->dtype_length ? text : NULL, object->dtype_length }, &npy);
+  return npy;
 }
 
 void zt_msgpack_object(const zt_container *c, uint32_t i, zt_object *out){
@@ -429,24 +556,37 @@ void zt_msgpack_object(const zt_container *c, uint32_t i, zt_object *out){
   memcpy(out->shape, c->kept.p+c->objects.a[i]+sizeof(object), 8*(size_t)object.rank);
   zt_object_count(out);
   zt_manifest_set_map(&out->attributes, state->items+object.attributes, 0);
+  if( object.file ){
+    out->format = ZT_TEXT("msgpack.unread");
+    out->no_values = "its bytes are a file of their own, which is not read";
+  }else if( object.numpy ){
+    const zt_npy npy = msgpack_npy(c, &object);
+    out->format = npy.format;
+    out->no_values = npy.no_values;
+    if( !npy.dense ) out->layout = ZT_LAYOUT_UNKNOWN;
+  }
 }
 
 void zt_msgpack_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                           zt_component *out){
   const msgpack_object object = msgpack_kept(c, c->components.a[k]);
   const char *name = (const char*)c->kept.p+object.dtype;
-  const zt_dtype *type = msgpack_type(name, object.dtype_length);
+  const zt_dtype *type = object.numpy ? NULL : msgpack_type(name, object.dtype_length);
   (void)i;
   (void)want;
   out->role = ZT_TEXT("data");
   out->dtype = (zt_text){ object.dtype_length ? name : NULL, object.dtype_length };
-  if( type ){
+  if( object.numpy ){
+    const zt_npy npy = msgpack_npy(c, &object);
+    zt_npy_set_type(&npy, out);
+  }else if( type ){
     out->dtype = (zt_text){ type->storage, strlen(type->storage) };
     if( strcmp(type->name, type->storage)!=0 ){
       out->type = (zt_text){ type->name, strlen(type->name) };
     }
     zt_dtype_decide(out);
   }
+  out->mixed |= object.file;
   out->fault_rule = object.rule;
   out->fault = object.fault;
   out->unsized = object.unsized || object.chunked;

@@ -1,5 +1,5 @@
-/* msgpack of flax: msgpack.c walks the tree and has the grammar, msgpack_array.c makes objects of
-** its arrays. */
+/* msgpack of flax and msgpack-numpy: msgpack.c walks the tree and has the grammar, msgpack_array.c
+** makes objects of its arrays. */
 #ifndef ZT_CONTAINER_MSGPACK_ARRAY_H
 #define ZT_CONTAINER_MSGPACK_ARRAY_H
 
@@ -10,6 +10,7 @@
 
 #define ZT_SPEC_MSGPACK "msgpack, specification"
 #define ZT_SPEC_FLAX "flax, serialization"
+#define ZT_MSGPACK_ND "nd"                               /* The mark of msgpack-numpy */
 #define ZT_MSGPACK_CHUNKED "__msgpack_chunked_array__"   /* The first key of an array in chunks */
 
 typedef struct zt_msgpack_state {
@@ -33,6 +34,14 @@ bool zt_msgpack_may_keep(zt_msgpack_scan *s, uint64_t n);
 
 /* Append bytes of the file as they are. */
 bool zt_msgpack_push(zt_msgpack_scan *s, zt_msgpack_range bytes, zt_cbor_out *out);
+
+/* True for a text, or bytes. */
+static inline bool zt_msgpack_is_string(const zt_msgpack_item *item){
+  return item->type==ZT_MSGPACK_TEXT || item->type==ZT_MSGPACK_BYTES;
+}
+
+/* True for a text, or bytes, with those few bytes. */
+bool zt_msgpack_is_key(zt_pages *p, const zt_msgpack_item *item, const char *text);
 
 static inline zt_text zt_msgpack_path(const zt_msgpack_scan *s){
   return (zt_text){ s->path.n ? (const char*)s->path.p : "", s->path.n };
@@ -59,6 +68,15 @@ bool zt_msgpack_is_chunked(zt_msgpack_scan *s, zt_msgpack_range in, const zt_msg
 ** deep. */
 bool zt_msgpack_add_chunked(zt_msgpack_scan *s, zt_msgpack_range *in, const zt_msgpack_item *map,
                             int depth);
+
+/* Add a map whose head was read as an object named by the path, and move behind it, if it is an
+** array of msgpack-numpy. Else returns false, moves nowhere, and fails only as other functions
+** do. */
+bool zt_msgpack_add_numpy(zt_msgpack_scan *s, zt_msgpack_range *in, const zt_msgpack_item *map,
+                          int depth);
+
+/* Add bytes that are a file with tensors as an object without values, named by the path. */
+bool zt_msgpack_add_file(zt_msgpack_scan *s, zt_msgpack_range bytes);
 
 /* Decode, for the driver. */
 void zt_msgpack_object(const zt_container *c, uint32_t i, zt_object *out);

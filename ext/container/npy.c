@@ -492,23 +492,27 @@ void zt_npy_object(const zt_container *c, uint32_t i, zt_object *out){
   zt_manifest_set_map(&out->attributes, r.attributes, 0);
 }
 
+void zt_npy_set_type(const zt_npy *npy, zt_component *out){
+  out->dtype = npy->dtype;
+  out->type = npy->type;
+  zt_dtype_decide(out);
+  if( npy->big ) out->byte_order = ZT_TEXT("big");
+  out->mixed = !npy->dense;
+  if( !npy->dense && npy->sized ) out->least = npy->bytes;
+}
+
 void zt_npy_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                       zt_component *out){
   zt_npy_record r = npy_record_of(c, i);
   (void)k;
   (void)want;
   out->role = ZT_TEXT("data");
-  out->dtype = r.npy.dtype;
-  out->type = r.npy.type;
-  zt_dtype_decide(out);
-  if( r.npy.big ) out->byte_order = ZT_TEXT("big");
-  out->mixed = !r.npy.dense;
+  zt_npy_set_type(&r.npy, out);
   out->offset = r.offset;
   out->length = r.length;
   out->unsized = out->scattered = r.unsized;   /* It was not found */
   out->skip = r.skip;
   out->behind = r.behind;
-  if( !r.npy.dense && r.npy.sized ) out->least = r.npy.bytes;
   out->encoding = r.encoding;
   if( !r.encoding.z ) out->encoding.z = (const char*)c->kept.p+r.encoding_at;
   out->codec = r.codec;

@@ -30,6 +30,9 @@ typedef struct zt_npy {
 ** an element's. */
 void zt_npy_describe(zt_text descr, zt_npy *out);
 
+/* Set the fields of a component that depend on a type alone. */
+void zt_npy_set_type(const zt_npy *npy, zt_component *out);
+
 /* True if bytes begin like a header. */
 bool zt_npy_probe(zt_span head);
 

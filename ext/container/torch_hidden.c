@@ -3,9 +3,9 @@
 
 #include "container/pickle_calls.h"
 #include "container/torch_call.h"
+#include "container/within.h"
 #include "core/host.h"
 
-#define HIDDEN_LEAST 17      /* Bytes; fewer are identifiers, among others */
 #define HIDDEN_LOOKED 64     /* Arguments that are looked at */
 
 /* Read enough bytes, also those that a call makes: before protocol 3 they are written as text, and
@@ -13,7 +13,7 @@
 static bool hidden_read(const zt_pickle *p, zt_pickle_node node, zt_pickle_bytes *out){
   const zt_pickle_kind kind = zt_pickle_kind_of(p, node);
   return (kind==ZT_PICKLE_BYTES || kind==ZT_PICKLE_CALL)
-      && zt_pickle_read_bytes(p, node, SIZE_MAX, out) && out->n>=HIDDEN_LEAST;
+      && zt_pickle_read_bytes(p, node, SIZE_MAX, out) && out->n>=ZT_WITHIN_LEAST;
 }
 
 static bool hidden_is_bytes(const zt_pickle *p, zt_pickle_node node){
@@ -22,21 +22,11 @@ static bool hidden_is_bytes(const zt_pickle *p, zt_pickle_node node){
 }
 
 bool zt_torch_is_file(const zt_pickle *p, zt_pickle_node node){
-  static const zt_text begins[] = {
-    ZT_TEXT_INIT("PK\3\4"), ZT_TEXT_INIT("\x89HDF\r\n\x1a\n"), ZT_TEXT_INIT("\x93NUMPY"),
-    ZT_TEXT_INIT("GGUF"), ZT_TEXT_INIT("ZTEN"), ZT_TEXT_INIT("\x89ZT2\r\n\x1a\n"),
-    ZT_TEXT_INIT("MATLAB 5.0 MAT")
-  };
-  uint8_t first[HIDDEN_LEAST];   /* Longer than each of them */
+  uint8_t first[ZT_WITHIN_LEAST];
   zt_pickle_bytes b;
   if( !hidden_read(p, node, &b) ) return false;
   zt_pickle_copy_bytes(&b, first, sizeof(first));
-  for(size_t i=0; i<sizeof(begins)/sizeof(begins[0]); i++){
-    if( memcmp(first, begins[i].z, begins[i].n)==0 ) return true;
-  }
-  if( first[8]=='{' && zt_le64(first)<=b.n-8 ) return true;   /* safetensors */
-  return first[0]==0x80 && first[1]>=2 && first[1]<=5 && b.span.p[b.span.n-1]=='.';   /* PROTO and
-                                                                                      ** STOP */
+  return zt_within_is_file(first, b.n, b.span.p[b.span.n-1]);
 }
 
 static bool hidden_is_storage(const zt_pickle *p, zt_pickle_node node){

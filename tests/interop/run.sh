@@ -58,6 +58,8 @@ library litert
 foreign "$build/litert/bin/python" tflite
 library msgpack
 foreign "$build/msgpack/bin/python" msgpack
+environment thinc thinc==9.1.1 msgpack-numpy==0.4.8 numpy==2.2.6
+foreign "$build/thinc/bin/python" msgpack_numpy
 library hdf5
 foreign "$build/hdf5/bin/python" hdf5
 # Keras's backend of numpy imports scipy and jax, which Keras does not require. With jax for the processor, 450 MB; TensorFlow takes

@@ -69,6 +69,7 @@ def test_each_library_wrote_files():
                    for version in ("earliest", "v108", "v110", "v112", "latest") if (what, version) != ("attributes", "earliest")),
                  "ordered", "userblock", "long", "long_old", "pytables"},
         "keras": {f"{name}{end}" for name in ("dense", "convolutions", "words", "functional") for end in ("", "_weights.weights", "_legacy")},
+        "msgpack_numpy": {"arrays", "older", "thinc"},
         "flax": {"variables", "adamw", "sgd", "lion", "leaves", "chunks"},
         "onnx": {"raw", "typed", "names", "many", "nodes", "external", "properties", "empty"},
         "pytorch": {"dtypes", "state_dict", "pytorch_model", "checkpoint", "views", "sparse", "quantized", "module", "parameters",

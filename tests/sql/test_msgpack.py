@@ -1,4 +1,4 @@
-"""flax's msgpack: long texts, arrays in chunks read in parts, and what is taken for msgpack."""
+"""msgpack of flax and msgpack-numpy: long texts, arrays in chunks read in parts, files in bytes, and what is taken for msgpack."""
 import bisect
 import json
 import sqlite3
@@ -148,7 +148,7 @@ def test_more_items_than_are_read_without_a_question(db):
 
 
 def test_a_key_that_is_no_text(db):
-    assert "byte 3: a key is not text of UTF-8 without U+0000, nor an integer" in message(db, LISTED, msgpack.pack(msgpack.Map([(None, ARRAY)])))
+    assert "byte 3: a key is not text or bytes of UTF-8 without U+0000, nor an integer" in message(db, LISTED, msgpack.pack(msgpack.Map([(None, ARRAY)])))
     assert "not a tensor file of a known format" in message(db, LISTED, msgpack.pack(msgpack.Map([([], ARRAY)])) + b"\xc0")
 
 
@@ -176,6 +176,97 @@ def test_a_chunk_of_more_bytes_than_64_bits_count(db):
     chunk = msgpack.array([1 << 61, 7], "float64", b"")
     data = msgpack.pack({"w": msgpack.chunked(msgpack.in_order([1]), msgpack.in_order([chunk]))})
     assert rows(db, "SELECT message FROM zt_check(?) WHERE object = 'w'", data) == [("a chunk has other bytes than its shape",)]
+
+
+# ---- Arrays of msgpack-numpy
+
+ND = msgpack.numpy_array([2], "<f4", msgpack.floats(1, 2))
+
+
+@pytest.mark.parametrize("descr, kind, shown, format, says", [
+    ([["a", "<i4"], [b"b", [["c", "<f8", [2]]]]], b"V", [["a", "<i4"], ["b", [["c", "<f8", [2]]]]], "numpy.structured", "its elements are records of several fields"),
+    ([["", "|O"]], b"O", [["", "|O"]], "numpy.object", "its elements are objects of Python, pickles, which are never executed"),
+    ("<U3", b"", "<U3", "numpy.unicode", "its elements are text"), ("<M8[D]", b"", "<M8[D]", "numpy.datetime64", "its elements are times")])
+def test_arrays_of_other_elements_are_listed_without_values(db, descr, kind, shown, format, says):
+    data = msgpack.two(msgpack.numpy_array([2], descr, bytes(24), kind))
+    (attributes, *found), = rows(db, "SELECT attributes, shape, format, type FROM zt_objects(?) WHERE object = 'w'", data)
+    assert found == ["[2]", format, "u8" if isinstance(descr, str) else None] and json.loads(attributes) == {"descr": shown}
+    assert rows(db, "SELECT rule, message FROM zt_check(?, 'full') WHERE object = 'w'", data) == [("no-values", f"it has no values: {says}")]
+    assert value(db, "SELECT zt_blob(?, 'w')", data) == bytes(24)
+    assert value(db, "SELECT zt_fingerprint(?)", data) is None
+
+
+def changed(key, other):
+    return msgpack.Map([(k, other if k == key else v) for k, v in ND])
+
+
+DEEP = ["<i4"]
+for _ in range(16):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize("pairs", [
+    changed(b"nd", False), changed(b"nd", 1), changed(b"type", 4), changed(b"type", ""), changed(b"type", "x" * 65), changed(b"type", b"\xff"),
+    changed(b"type", {"a": "<i4"}), changed(b"type", [["a", None]]), changed(b"type", [["a" * 257, "<i4"]]), changed(b"type", DEEP), changed(b"kind", 1),
+    changed(b"shape", 2), changed(b"shape", [-2]), changed(b"shape", ["2"]), changed(b"data", [1, 2]), changed(b"data", None),
+    msgpack.Map([*ND, (b"more", 1)]), msgpack.Map([*ND, ND[0]]), msgpack.Map(ND[:4]), msgpack.Map([*ND[:4], ND[0]]), msgpack.Map([*ND[:4], (b"datb", b"")]),
+    msgpack.Map([*ND[:4], (None, 1)])], ids=range(22))
+def test_maps_that_are_not_quite_an_array_are_maps(db, pairs):
+    if pairs[-1][0] is None:
+        assert "is not text or bytes of UTF-8" in message(db, LISTED, msgpack.two(pairs))
+        return
+    data = msgpack.two(pairs)
+    assert rows(db, "SELECT object FROM zt_objects(?)", data) == [("fine",)]
+    found = {key.split("/")[1].split("#")[0] for key in leaves(db, data)}
+    assert found == {key.decode() for key, _ in pairs}
+
+
+def test_an_array_of_msgpack_numpy_as_deep_as_a_map_may_be(db):
+    def nested(levels):
+        return msgpack.two(msgpack.Raw(b"\x91" * levels + msgpack.pack(ND)))
+    assert rows(db, "SELECT count(*) FROM zt_objects(?)", nested(62)) == [(2,)]
+    assert "nested more than 64 deep" in message(db, LISTED, nested(63))
+
+
+def test_a_lone_array_of_msgpack_numpy(db):
+    assert rows(db, "SELECT object, shape FROM zt_objects(?)", msgpack.pack(ND)) == [("", "[2]")]
+    assert value(db, "SELECT zt_json(?, '')", msgpack.pack(ND)) == "[1.0,2.0]"
+
+
+@pytest.mark.parametrize("n", range(0, 100, 3))
+def test_a_file_of_msgpack_numpy_that_is_cut_is_refused(db, n):
+    whole = msgpack.pack({"w": msgpack.numpy_array([4, 4], "<f8", bytes(range(128)))})
+    ((error, kind),) = rows(db, "SELECT error, error_kind FROM zt_files(?)", whole[:n])
+    assert error and kind == ("broken" if n > 18 else "unknown")    # There the array's mark and a byte for each of its items are
+
+
+# ---- Files in bytes
+
+ZIP = b"PK\3\4" + bytes(40)
+
+
+@pytest.mark.parametrize("inner", [ZIP, msgpack.pack({"state": ZIP}), msgpack.pack({"w": ND}), msgpack.pack({"w": ARRAY}),
+                                   b"\x1f\0\0\0\0\0\0\0" + b"{}".ljust(31), b"\x80\5" + bytes(20) + b"."], ids=range(6))
+@pytest.mark.parametrize("how", ["path", "blob"])
+def test_bytes_that_are_a_file_with_tensors_are_an_object_without_values(db, save, inner, how):
+    source = source_of(save, how, msgpack.pack({"w": ARRAY, "shims": [[inner]], "x": 1}))
+    assert rows(db, "SELECT object, shape, format FROM zt_objects(?) WHERE object <> 'w'", source) == [("shims/0/0", None, "msgpack.unread")]
+    assert leaves(db, source) == {"x": 1}
+    assert value(db, "SELECT zt_blob(?, 'shims/0/0')", source) == inner
+    assert rows(db, "SELECT object, rule, message FROM zt_check(?, 'full')", source) == [
+        ("shims/0/0", "no-values", "it has no values: its bytes are a file of their own, which is not read")]
+    assert value(db, "SELECT zt_fingerprint(?)", source) is None
+
+
+def test_such_bytes_can_be_read_as_a_file(db):
+    data = msgpack.pack({"shims": [msgpack.pack({"inner": ND})]})
+    assert rows(db, "SELECT object, type FROM zt_objects(zt_blob(?, 'shims/0'))", data) == [("inner", "f32")]
+
+
+@pytest.mark.parametrize("inner", [ZIP[:16], b"PK\3\5" + bytes(40), msgpack.pack({"a": list(range(20))}), msgpack.pack({"a": ZIP})[:-1], msgpack.pack([ND]), b"", bytes(100),
+                                   b"\x80\5" + bytes(20), msgpack.pack(None) * 20], ids=range(9))
+def test_other_bytes_are_attributes(db, inner):
+    assert leaves(db, msgpack.pack({"w": ARRAY, "x": inner})) == {"x": inner}
 
 
 # Names and texts are kept as long as all take no more than the file is worth

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Writes golden/hand_leaves.msgpack, golden/hand_chunks.msgpack, hostile/ and their descriptions: files that have what flax does not
-write, that break one rule each, or look odd. Byte by byte, after the specification of msgpack and flax.serialization.
+"""Writes golden/hand_leaves.msgpack, hand_chunks.msgpack and hand_numpy.msgpack, hostile/ and their descriptions: files that have what flax does not
+write, that break one rule each, or look odd. Byte by byte, after the specification of msgpack, flax.serialization and msgpack-numpy.
 
 Whoever adds a case adds a row to cases() and runs this; what it writes is kept, so that tests need no step before them.
 """
@@ -62,6 +62,11 @@ def chunked(shape, chunks, mark=True):
     return Map([(MARK, mark), ("shape", Map(shape)), ("chunks", Map(chunks))])
 
 
+def numpy_array(shape, descr, data, kind=b"", key=str.encode):
+    """As msgpack-numpy writes it, with keys of bytes. `key` makes them of texts."""
+    return Map([(key("nd"), True), (key("type"), descr), (key("kind"), kind), (key("shape"), shape), (key("data"), data)])
+
+
 def in_order(values):
     return [(str(i), value) for i, value in enumerate(values)]
 
@@ -76,8 +81,10 @@ def sha256(data):
 
 # ------------------------------------------------------------------------------------------------- good files
 
-def described(name, dtype, shape, stored, numpy, type=None, chunks=None):
-    return {"name": name, "shape": shape, "dtype": dtype, "type": type, "stored": stored, "numpy": numpy, "chunks": chunks}
+def described(name, dtype, shape, stored, numpy, type=None, chunks=None, dense=None, key="dtype"):
+    """dense: the values' bytes, where they are not those that are stored."""
+    return {"name": name, "shape": shape, "dtype": dtype, "type": type, "stored": stored, "numpy": numpy, "chunks": chunks, "dense": dense or stored,
+            "byte_order": "big" if dense else "little", "key": key}
 
 
 def place(data, stored):
@@ -91,13 +98,13 @@ def expectation(path, data, attributes, objects, exercises):
         for n in o["shape"]:
             elements *= n
         whole = o["chunks"] is None
-        component = {"name": "data", "dtype": o["dtype"], "type": o["type"], "encoding": "raw" if whole else "msgpack.chunked", "byte_order": "little",
+        component = {"name": "data", "dtype": o["dtype"], "type": o["type"], "encoding": "raw" if whole else "msgpack.chunked", "byte_order": o["byte_order"],
                      "offset": place(data, o["stored"]) if whole else None, "length": len(o["stored"]) if whole else None,
                      "decoded_length": len(o["stored"]), "stored_sha256": sha256(o["stored"]) if whole else None, "decoded_sha256": sha256(o["stored"]),
                      "shard": None}
         return {"name": o["name"], "shape": o["shape"], "elements": elements, "format": "dense", "dtype": o["dtype"], "type": o["type"],
-                "attributes": {"dtype": o["numpy"], **({} if whole else {"chunks": o["chunks"]})}, "components": [component],
-                "dense": {"dtype": o["dtype"], "type": o["type"], "sha256": sha256(o["stored"])}, "dense_status": "given", "dense_note": None}
+                "attributes": {o["key"]: o["numpy"], **({} if whole else {"chunks": o["chunks"]})}, "components": [component],
+                "dense": {"dtype": o["dtype"], "type": o["type"], "sha256": sha256(o["dense"])}, "dense_status": "given", "dense_note": None}
 
     return {"file": f"msgpack/{path}.msgpack", "container": "msgpack", "written_by": "write_msgpack.py", "exercises": exercises, "version": None,
             "file_size": len(data), "sha256": sha256(data), "manifest_length": 0, "attributes": attributes, "objects": [one(o) for o in objects]}
@@ -140,6 +147,18 @@ def hand_chunks():
     return pack(tree), {"alike/shape": 1, f"alike/{MARK}": True, "alike/chunks": {}}, objects, "chunks in another order; a scalar in a chunk; a map that is none"
 
 
+def hand_numpy():
+    """Arrays of msgpack-numpy: keys of bytes and of text, without a kind, in another order, of big-endian elements."""
+    nd, pairs = numpy_array([2, 3], "<f4", floats(1, 6)), numpy_array([2], "<f8", struct.pack("<2d", 0.1, 2.0))
+    big, order, old = struct.pack(">3h", 1, -2, 300), numpy_array([2, 2], "|u1", b"\xfe\xfd\xfc\xfb"), numpy_array([2], b"<f4", floats(7, 2), key=str)
+    tree = {"params": [{b"W": nd, "b": pairs}, {}], b"big": numpy_array([3], ">i2", big), "old": Map(old[:2] + old[3:]),
+            "order": Map(order[::-1]), "complex": numpy_array([], "<c8", floats(20, 2)), "scalar": {b"nd": False, b"type": "<f4", b"data": b"\0\0\0\x40"}}
+    attributes = {"params/1": {}, "scalar/nd": False, "scalar/type": "<f4", "scalar/data": {"$bytes": "00000040"}}
+    how = [("params/0/W", "f32", [2, 3], floats(1, 6), "<f4"), ("params/0/b", "f64", [2], struct.pack("<2d", 0.1, 2.0), "<f8"), ("big", "i16", [3], big, ">i2", None, None, struct.pack("<3h", 1, -2, 300)),
+           ("old", "f32", [2], floats(7, 2), "<f4"), ("order", "u8", [2, 2], b"\xfe\xfd\xfc\xfb", "|u1"), ("complex", "f32", [], floats(20, 2), "<c8", "complex64")]
+    return pack(tree), attributes, [described(*what, key="descr") for what in how], "arrays of msgpack-numpy"
+
+
 # ------------------------------------------------------------------------------------------------- hostile files
 
 FINE = ("fine", array([2], "float32", floats(1, 2)))
@@ -174,7 +193,7 @@ def cases():
     yield "trailing", whole + b"\xc0", refused, "MP4", None, f"byte {len(whole)}: bytes follow the first item", "a value behind the map"
     yield "key-utf8", pack(Map([FINE, (Raw(b"\xa1\xff"), 1)])), refused, "MP5", None, key_fault(at - 2), "a key that is not UTF-8"
     yield "key-nul", pack(Map([FINE, ("a\0", 1)])), refused, "MP5", None, key_fault(at - 2), "a key with U+0000"
-    yield "key-bytes", pack(Map([FINE, (b"w", 1)])), refused, "MP5", None, key_fault(at - 2), "a key of bytes"
+    yield "key-bytes-utf8", pack(Map([FINE, (b"\xff", 1)])), refused, "MP5", None, key_fault(at - 2), "a key of bytes that is not UTF-8"
     yield "key-nil", pack(Map([FINE, (None, 1)])), refused, "MP5", None, key_fault(at - 2), "a key that is nil"
     for name, data, what in (
             ("array-garbage", b"\xc1\xff", "an array that is no msgpack"), ("array-empty", b"", "an array of no bytes"), ("array-of-two", pack([[4], "float32"]), "an array without bytes"),
@@ -216,6 +235,9 @@ def cases():
     yield "shape-more", two(array([5], "float32", floats(3, 4))), no_dense, "D1", "w", "5 elements of f32 are 20 bytes, and it has 16", "five elements, and bytes for four"
     yield "dtype-unknown", two(array([4], "float33", floats(3, 4))), no_dense, "L2", "w", "dtype 'float33' is not known", "a dtype of the future"
     yield "dtype-int4", two(array([4], "int4", bytes(4))), no_dense, "L2", "w", "dtype 'int4' is not known", "elements of four bits, each in a byte"
+    yield "numpy-more", two(numpy_array([5], "<f4", floats(3, 4))), no_dense, "D1", "w", "5 elements of f32 are 20 bytes, and it has 16", "five elements of msgpack-numpy, and bytes for four"
+    yield "numpy-overflow", two(numpy_array([2**62, 4], "<f4", floats(3, 4))), no_bytes, "MP7", "w", "the product of its dimensions does not fit 64 bits", "2^64 elements of msgpack-numpy"
+    yield "numpy-cut", two(numpy_array([4], "<f4", floats(3, 4)))[:-3], refused, "MP2", None, f"byte {at + 43}: a byte string goes beyond what it is in", "an array of msgpack-numpy cut short"
     yield "dtype-text", two(array([2], "str96", bytes(24))), no_dense, "L2", "w", "dtype 'str96' is not known", "text"
     yield "not-a-map", b"\xc1" + whole, refused, "T1", None, "not a tensor file of a known format", "no map"
     yield "no-array", pack({"a": [1] * 9})[:-1], refused, "T1", None, "not a tensor file of a known format", "a map without an array, cut short"
@@ -224,12 +246,13 @@ def cases():
     yield "ok-rank-64", two(array([4] + [1] * 63, "float32", floats(3, 4))), ok, None, None, None, "64 dimensions"
     behind = Map([("shape", {"0": 4}), (MARK, True), ("chunks", {"0": w})])
     yield "ok-mark-second", two(behind), ok, "MP10", None, f"byte {at + 11}: the mark of an array in chunks is not the first key of its map", "the mark of an array in chunks as the second key"
+    yield "ok-key-bytes", pack(Map([FINE, (b"w", 1)])), ok, None, None, None, "a key of bytes"
     yield "ok-key-twice", pack(Map([FINE, FINE])), ok, None, None, None, "a key twice"
     yield "ok-chunks-of-nothing", two(chunked(in_order([0]), [("0", array([0], "float32", b""))])), ok, None, None, None, "a chunk of no bytes"
 
 
 def key_fault(at):
-    return f"byte {at}: a key is not text of UTF-8 without U+0000, nor an integer"
+    return f"byte {at}: a key is not text or bytes of UTF-8 without U+0000, nor an integer"
 
 
 FINDINGS = {
@@ -240,7 +263,7 @@ FINDINGS = {
 
 def write_golden():
     (HERE / "golden").mkdir(exist_ok=True)
-    for path, made in (("hand_leaves", hand_leaves()), ("hand_chunks", hand_chunks())):
+    for path, made in (("hand_leaves", hand_leaves()), ("hand_chunks", hand_chunks()), ("hand_numpy", hand_numpy())):
         data, attributes, objects, exercises = made
         (HERE / "golden" / f"{path}.msgpack").write_bytes(data)
         expected = expectation(path, data, attributes, objects, exercises)
