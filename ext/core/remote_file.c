@@ -19,7 +19,8 @@
 
 #define REMOTE_FILE_HEAD ((size_t)64 << 10)      /* Bytes of a head, and of a tail */
 #define REMOTE_FILE_NEAR ((uint64_t)64 << 10)    /* Reads less than this apart belong together */
-#define REMOTE_FILE_GROWN_MAX 4                  /* Most blocks for such reads that are kept */
+#define REMOTE_FILE_GROWN_MAX 16                 /* Most blocks for such reads that are kept, some */
+#define REMOTE_FILE_GROWN_BYTES ((uint64_t)16 << 20)   /* for each thread, and their bytes */
 #define REMOTE_FILE_SPENT 16                     /* Most places of removed ones that are known */
 #define REMOTE_FILE_PART ((size_t)4 << 20)       /* Bytes of a request for many, and most bytes of a
                                                  ** block */
@@ -338,6 +339,7 @@ static size_t remote_file_grown(const zt_remote_file *f, uint64_t offset, size_t
 /* Removes what is read or failed, and the small blocks that were not used for longest. */
 static remote_block *remote_file_take_useless(zt_remote_file *f){
   remote_block *oldest = NULL;
+  uint64_t bytes = 0;
   int grown = 0;
   for(remote_block *b=f->blocks; b; b=b->next){
     if( b->kept || b->readers>0 ) continue;
@@ -350,9 +352,10 @@ static remote_block *remote_file_take_useless(zt_remote_file *f){
     }
     if( b->of || b->state!=REMOTE_BLOCK_READY ) continue;
     grown++;
+    bytes += b->n;
     if( !oldest || b->used<oldest->used ) oldest = b;
   }
-  if( grown<=REMOTE_FILE_GROWN_MAX ) return NULL;
+  if( grown<=REMOTE_FILE_GROWN_MAX && bytes<=REMOTE_FILE_GROWN_BYTES ) return NULL;
   remote_file_unlink_block(f, oldest);
   remote_file_spend(f, oldest);
   return oldest;
@@ -508,7 +511,6 @@ static void remote_file_announce(zt_remote_file *f, uint64_t offset, uint64_t n)
 void zt_remote_file_expect(zt_remote_file *f, uint64_t offset, uint64_t n){
   if( f->image || offset>=f->state->size ) return;
   if( n>f->state->size-offset ) n = f->state->size-offset;
-  if( n<=REMOTE_FILE_NEAR ) return;
   zt_monitor_enter(f->monitor);
   if( n<REMOTE_FILE_PART ) remote_file_ask_early(f, offset, (size_t)n);
   else remote_file_announce(f, offset, n);

@@ -32,6 +32,7 @@
 #define SEEKABLE_ROW 2                   /* Consecutive frames before later ones are prefetched */
 #define SEEKABLE_TABLE_HEAD 8
 #define SEEKABLE_TABLE_FOOT 9
+#define SEEKABLE_TAIL ((uint64_t)64 << 10)   /* Bytes that are asked for with the table, at most */
 #define SEEKABLE_TABLE_ENTRY 8           /* Without checksum */
 #define SEEKABLE_TABLE_MAGIC 0x184D2A5Eu
 #define SEEKABLE_MAGIC 0x8F92EAB1u
@@ -117,10 +118,12 @@ static int seekable_read_entries(seekable_decoder *d, const uint8_t *p, unsigned
 static int seekable_read_table(seekable_decoder *d, zt_error *err){
   const zt_component *c = d->payload.component;
   uint8_t foot[SEEKABLE_TABLE_FOOT], *table = NULL;
-  uint64_t size, n, width, end = c->offset+c->length;
+  uint64_t size, n, width, tail, end = c->offset+c->length;
   if( c->length<SEEKABLE_TABLE_HEAD+SEEKABLE_TABLE_FOOT ){
     return seekable_fail("Y3", "too short for a seek table", err);
   }
+  tail = c->length<SEEKABLE_TAIL ? c->length : SEEKABLE_TAIL;
+  zt_source_expect(d->payload.source, end-tail, tail);
   if( zt_source_read(d->payload.source, end-SEEKABLE_TABLE_FOOT, foot, SEEKABLE_TABLE_FOOT, err) ){
     return err->rc;
   }

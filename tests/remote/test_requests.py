@@ -8,6 +8,7 @@ import struct
 import threading
 import time
 
+import numpy
 import pytest
 
 import writer
@@ -96,7 +97,6 @@ def test_a_directory_at_the_end_is_asked_for_beside_the_beginning(web, remote, n
         data = writer.write({"w": writer.dense(bytes(range(256)) * 4000)})
     else:
         import io
-        import numpy
         file = io.BytesIO()
         numpy.savez(file, w=numpy.arange(300_000))
         data = file.getvalue()
@@ -200,6 +200,21 @@ def test_requests_grow_up_to_what_another_thread_has_read(web, remote):
         assert value(db, COMPUTED, web.url("/m.safetensors")) == 10_000_000
         ranges = sorted((r.range[0], r.range[1] + 1) for r in web.log if r.range)
         assert sum(max(0, a[1] - b[0]) for a, b in zip(ranges, ranges[1:])) <= 200_000, ranges
+
+
+@pytest.mark.parametrize("threads", [1, 4, 8])
+def test_small_tensors_of_frames_are_as_few_requests_as_raw_ones(web, remote, threads):
+    """A seek table is read from its end, and the frames before it: the tensor's bytes are asked for at once, also of a tensor alone."""
+    random, n = numpy.random.default_rng(34), 20_000
+    data = writer.write_2({f"w{i:03}": writer.seekable_dense(random.bytes(n), 1 << 17, [n], "u8") for i in range(300)}, {})
+    web.face.put("/m.zt", data)
+    db = remote(web)
+    value(db, "SELECT zt_threads(?)", threads)
+    assert value(db, COMPUTED, web.url("/m.zt")) == 300 * n
+    assert len(web.log) <= 180 and web.bytes <= 1.5 * len(data)
+    web.log.clear()
+    assert value(db, "SELECT sum(length(zt_dense(path, object))) FROM zt_objects(?)", web.url("/m.zt")) == 300 * n
+    assert len(web.log) <= 320
 
 
 def test_no_file_is_opened_for_what_the_listing_says(bucket_server, remote):
