@@ -304,28 +304,52 @@ uint64_t zt_component_behind(const zt_component *c, uint64_t size){
   return c->most<size-c->offset ? c->most : size-c->offset;
 }
 
-/* The first of several components that has values, or the first slice. */
-ZT_ASIDE static bool container_find_values(const zt_container *c, uint32_t object, unsigned want,
-                                           zt_component *out){
-  static const zt_text roles[] = {
+/* The components that may have an object's values, by its layout; the first one that is there has
+** them. Components that a format does not know may have any name. */
+#define CONTAINER_ROLES 4
+static const zt_text container_roles[ZT_LAYOUT_COUNT][CONTAINER_ROLES] = {
+  [ZT_LAYOUT_UNKNOWN] = {
     ZT_TEXT_INIT("data"), ZT_TEXT_INIT("values"), ZT_TEXT_INIT("packed_weight"),
     ZT_TEXT_INIT("real")
-  };
-  const uint32_t first = zt_container_first(c, object);
-  for(size_t i=0; i<sizeof(roles)/sizeof(*roles); i++){
-    if( container_find_role(c, object, roles[i], want, out) ) return true;
+  },
+  [ZT_LAYOUT_DENSE] = { ZT_TEXT_INIT("data") },
+  [ZT_LAYOUT_CSR] = { ZT_TEXT_INIT("values"), ZT_TEXT_INIT("real") },
+  [ZT_LAYOUT_COO] = { ZT_TEXT_INIT("values"), ZT_TEXT_INIT("real") },
+  [ZT_LAYOUT_CSC] = { ZT_TEXT_INIT("values"), ZT_TEXT_INIT("real") },
+  [ZT_LAYOUT_BSR] = { ZT_TEXT_INIT("values") },
+  [ZT_LAYOUT_BSC] = { ZT_TEXT_INIT("values") },
+  [ZT_LAYOUT_CSR_JOINED] = { ZT_TEXT_INIT("data") },
+  [ZT_LAYOUT_COO_JOINED] = { ZT_TEXT_INIT("data") },
+  [ZT_LAYOUT_QUANTIZED_GROUP] = { ZT_TEXT_INIT("packed_weight"), ZT_TEXT_INIT("data") },
+  [ZT_LAYOUT_MX] = { ZT_TEXT_INIT("data") },
+  [ZT_LAYOUT_QUANT_GROUP] = { ZT_TEXT_INIT("data") },
+  [ZT_LAYOUT_COO_LINEAR] = { ZT_TEXT_INIT("values") },
+  [ZT_LAYOUT_COO_ROWS] = { ZT_TEXT_INIT("values") },
+  [ZT_LAYOUT_GGML] = { ZT_TEXT_INIT("data") },
+  [ZT_LAYOUT_COMPLEX_PARTS] = { ZT_TEXT_INIT("real") },
+};
+
+/* The first of several components that has values, or the first slice. */
+ZT_ASIDE static bool container_find_values(const zt_container *c, const zt_object *object,
+                                           unsigned want, zt_component *out){
+  const zt_text *roles = container_roles[object->layout];
+  const uint32_t i = object->index, first = zt_container_first(c, i);
+  for(int k=0; k<CONTAINER_ROLES && roles[k].z; k++){
+    if( container_find_role(c, i, roles[k], want, out) ) return true;
   }
-  if( first==zt_container_first(c, object+1) ) return false;
-  zt_container_component(c, object, first, ZT_COMPONENT_ALL, out);
+  if( first==zt_container_first(c, i+1) ) return false;
+  zt_container_component(c, i, first, ZT_COMPONENT_ALL, out);
   return out->box.p!=NULL;
 }
 
-bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, zt_component *out){
-  const uint32_t first = zt_container_first(c, object);
+bool zt_component_values(const zt_container *c, const zt_object *object, unsigned want,
+                         zt_component *out){
+  const uint32_t first = zt_container_first(c, object->index);
   want |= ZT_COMPONENT_ROLE;
-  if( first+1==zt_container_first(c, object+1) ){   /* As usual: it is decoded once */
-    zt_container_component(c, object, first, want, out);
-    if( zt_text_is(out->role, "data") ) return true;
+  if( first+1==zt_container_first(c, object->index+1) ){   /* As usual: it is decoded once */
+    const zt_text role = container_roles[object->layout][0];
+    zt_container_component(c, object->index, first, want, out);
+    if( role.z && zt_text_equal(out->role, role) ) return true;
   }
   return container_find_values(c, object, want, out);
 }

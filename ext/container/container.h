@@ -270,9 +270,10 @@ bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_
 /* The length of a component that is `to_end`, in a file of that size, which has its offset. */
 uint64_t zt_component_behind(const zt_component *c, uint64_t size);
 
-/* Decode the wanted fields of the component with an object's values: data, values, packed_weight,
-** real or the first slice; false if there is none. */
-bool zt_component_values(const zt_container *c, uint32_t object, unsigned want, zt_component *out);
+/* Decode the wanted fields of the component with an object's values, which its layout tells: data,
+** values, packed_weight, real or the first slice; false if there is none. */
+bool zt_component_values(const zt_container *c, const zt_object *object, unsigned want,
+                         zt_component *out);
 
 /* The rule that a member of the file, a zip archive, breaks without its CRC-32. NULL: it is none,
 ** or its components have these digests. */

@@ -35,7 +35,7 @@ static zt_text describe_type(const zt_component *component){
 zt_types zt_object_types(const zt_container *c, const zt_object *object){
   zt_types types = { object->dtype, object->dtype };
   zt_component values;
-  if( zt_component_values(c, object->index, ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, &values) ){
+  if( zt_component_values(c, object, ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, &values) ){
     types = (zt_types){ values.dtype, describe_type(&values) };
   }
   if( object->type.z ) types.type = object->type;

@@ -479,7 +479,7 @@ static int rows_read_as(const zt_row *row, const zt_supply_file *file, const zt_
   zt_component values = { .storage = NULL };
   *as = row->dtype;
   if( !row->dtype || (quantized && row->dense) ) return SQLITE_OK;
-  if( !zt_component_values(file->container, o->index, ZT_COMPONENT_ALL, &values) ){
+  if( !zt_component_values(file->container, o, ZT_COMPONENT_ALL, &values) ){
     values.storage = NULL;
   }
   if( !quantized ){

@@ -67,7 +67,7 @@ static void structure_put_object(structure *o, uint32_t i){
   zt_container_object(o->container, i, &object);
   structure_put_text(o, object.name);
   structure_put_text(o, object.format);
-  if( zt_component_values(o->container, i, ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, &values) ){
+  if( zt_component_values(o->container, &object, ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, &values) ){
     structure_put_text(o, values.dtype);
     structure_put_text(o, values.type.z ? values.type : values.dtype);
   }else{

@@ -128,6 +128,11 @@ static int coo_set_strides(zt_tensor *t, coo *s, zt_error *err){
   return s->apart ? SQLITE_OK : zt_fail_nomem(err);
 }
 
+/* PyTorch's format has another name for the coordinates. */
+static const char *coo_role(const zt_tensor *t){
+  return zt_text_is(t->object->format, "sparse_coo") ? "coords" : "indices";
+}
+
 static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   zt_component component = { 0 };
   zt_payload payload = zt_tensor_payload(t, &component);
@@ -136,7 +141,7 @@ static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   const zt_dtype *dtype;
   if( zt_tensor_values(t, &s->values, err) ) return err->rc;
   t->dtype = s->values.dtype;
-  if( zt_tensor_component(t, "coords", "indices", &component, err)
+  if( zt_tensor_component(t, coo_role(t), NULL, &component, err)
    || zt_array_open(&payload, &all, err) ){
     zt_array_close(&all);
     return err->rc;
@@ -295,7 +300,7 @@ static int coo_use_one_reader(zt_tensor *t, coo *s, zt_error *err){
   uint64_t *gathered;
   zt_error_clear(err);
   err->component.z = NULL;
-  if( zt_tensor_component(t, "coords", "indices", &component, err) ) return err->rc;
+  if( zt_tensor_component(t, coo_role(t), NULL, &component, err) ) return err->rc;
   if( zt_array_open_part(&payload, s->coords[0].dtype, 0, coo_span(s, s->rank, n), &s->all, err) ){
     return err->rc;
   }

@@ -27,7 +27,7 @@ static const zt_layout *const layout_table[ZT_LAYOUT_COUNT] = {
 /* The fault of an object's bytes is the reason why its shape or its meaning is unknown. */
 static int layout_fail_unknown(const zt_tensor *t, zt_error *err){
   zt_component component;
-  if( zt_component_values(t->container, t->object->index, ZT_COMPONENT_ALL, &component)
+  if( zt_component_values(t->container, t->object, ZT_COMPONENT_ALL, &component)
    && (t->object->unshaped || component.fault) ){
     const zt_payload payload = zt_tensor_payload(t, &component);
     zt_stream *s = NULL;

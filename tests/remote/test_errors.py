@@ -417,9 +417,9 @@ def test_416(web, remote):
 
 @pytest.mark.parametrize("gone", [Answer(404), Answer(503), RESET, STALL], ids=["404", "503", "reset", "stall"])
 def test_a_place_that_a_redirect_led_to_and_that_is_gone(serve, remote, gone):
-    """The source's own URL is asked again, which leads elsewhere now."""
+    """The source's own URL is asked again, which leads elsewhere now, by each request that was under way there."""
     face = Files()
-    places = [serve(face), serve(face)]
+    first, second = places = [serve(face), serve(face)]
     origin = serve(lambda r: Answer(302, {"Location": places[0].url(NAME)}))
     face.put(NAME, of_tensors({f"w{i:02}": bytes([i]) * 150_000 for i in range(40)}))
 
@@ -431,7 +431,7 @@ def test_a_place_that_a_redirect_led_to_and_that_is_gone(serve, remote, gone):
     places[0].when(NAME, go, after=2)
     db = remote(origin, *places, timeout=1)
     assert rows(db, "SELECT object, mean FROM zt_stats(?)", origin.url(NAME)) == [(f"w{i:02}", i) for i in range(40)]
-    assert len(origin.log) == 2
+    assert 2 <= len(origin.log) <= 1 + len(first.log) - 2 and len(second.log) > 1
 
 
 @pytest.mark.parametrize("statement", ["SELECT count(fingerprint) FROM zt_objects(?)", "SELECT zt_fingerprint(?)"])

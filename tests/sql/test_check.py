@@ -157,6 +157,14 @@ def test_findings_come_from_the_file_to_its_objects_and_components(db):
         "nonzero-padding", "bool-byte", "encoding", "unsorted-indices", "duplicate-indices")}
 
 
+@pytest.mark.parametrize("stated", [0, 2, 4, 2**64 - 1])
+@pytest.mark.parametrize("level", ["quick", "full"])
+def test_raw_bytes_have_the_length_that_is_stated(db, stated, level):
+    file = writer.write({"w": writer.sealed(writer.dense(b"abc", uncompressed_length=stated)), "x": writer.sealed(writer.dense(b"abc", uncompressed_length=3))})
+    assert findings(db, file, level) == [("w", "data", "error", "decoded-length", f"raw: 3 bytes, not the {stated} that the manifest states")]
+    assert value(db, "SELECT zt_blob(?, 'w')", file) == b"abc"
+
+
 def test_each_gap_is_said_once_and_so_is_its_first_byte(db):
     objects = {n: writer.sealed(writer.dense(b"\1")) for n in "abc"}
     file = bytearray(writer.write(objects))

@@ -43,6 +43,27 @@ def test_real_and_imaginary_parts_are_no_values(db, make, generation, imag):
     assert ("missing-component", said) in rows(db, "SELECT rule, message FROM zt_check(?)", file)
 
 
+@pytest.mark.parametrize("generation", ["1.0", "1.1", "1.2"])
+def test_indices_are_no_coordinates(db, generation):
+    """As ONNX and PyTorch call them: their order is another one."""
+    object = coo()
+    object["components"]["indices"] = object["components"].pop("coords")
+    file = writer.write({"s": object}, generation)
+    assert message(db, "SELECT zt_dense(?, 's')", file) == place(file, "s") + "sparse_coo needs a component 'coords'"
+    assert ("missing-component", "sparse_coo needs a component 'coords'") in rows(db, "SELECT rule, message FROM zt_check(?)", file)
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["data", "packed_weight", "real"])
+def test_the_type_is_that_of_the_values_whatever_else_there_is(db, make, name):
+    object, plain = make(), writer.write({"s": make()})
+    object["components"] = {name: {"dtype": "u8", "bytes": b"1"}, **object["components"]}
+    file = writer.write({"s": object})
+    for query in ("SELECT dtype, type, fingerprint FROM zt_objects(?)", "SELECT architecture, json_extract(types, '$[0].dtype', '$[0].type') FROM zt_files(?)",
+                  "SELECT mean FROM zt_stats(?1) AS s JOIN zt_objects(?1) AS o ON o.object = s.object AND o.dtype = 'f32'"):
+        assert rows(db, query, file) == rows(db, query, plain) != []
+
+
 def dense(db, object, dtype=None, generation="1.2"):
     return value(db, "SELECT zt_dense(?, 's', ?)", writer.write({"s": object}, generation), dtype)
 

@@ -156,6 +156,14 @@ def test_zt_check_says_what_is_wrong_with_shards(db, sharded):
     assert wrong(sharded(table={**table, "digest": writer.xxh3(shard)})) == []
 
 
+@pytest.mark.parametrize("digest, rule, said", [("blake3:00", "digest-algorithm", "unsupported"), ("sha256:00", "malformed-digest", "malformed")])
+@pytest.mark.parametrize("level", ["quick", "full"])
+def test_a_shards_digest_that_cannot_be_checked(db, sharded, digest, rule, said, level):
+    path = sharded(table={"size": len(writer.data_shard(DATA)), "digest": digest})
+    assert rows(db, "SELECT object, rule, message FROM zt_check(?, ?) WHERE severity = 'error'", path, level) == [
+        (None, rule, f"the digest of shard 's', '{digest}', is {said}")]
+
+
 def test_listing_opens_no_shard(trace, sharded):
     path = sharded()
     got = trace(f"""SELECT count(*), sum(length), max(digest IS NULL) FROM zt_components('{path}');
