@@ -304,38 +304,31 @@ uint64_t zt_component_behind(const zt_component *c, uint64_t size){
   return c->most<size-c->offset ? c->most : size-c->offset;
 }
 
-/* The components that may have an object's values, by its layout; the first one that is there has
-** them. Components that a format does not know may have any name. */
-#define CONTAINER_ROLES 4
-static const zt_text container_roles[ZT_LAYOUT_COUNT][CONTAINER_ROLES] = {
-  [ZT_LAYOUT_UNKNOWN] = {
-    ZT_TEXT_INIT("data"), ZT_TEXT_INIT("values"), ZT_TEXT_INIT("packed_weight"),
-    ZT_TEXT_INIT("real")
-  },
-  [ZT_LAYOUT_DENSE] = { ZT_TEXT_INIT("data") },
-  [ZT_LAYOUT_CSR] = { ZT_TEXT_INIT("values"), ZT_TEXT_INIT("real") },
-  [ZT_LAYOUT_COO] = { ZT_TEXT_INIT("values"), ZT_TEXT_INIT("real") },
-  [ZT_LAYOUT_CSC] = { ZT_TEXT_INIT("values"), ZT_TEXT_INIT("real") },
-  [ZT_LAYOUT_BSR] = { ZT_TEXT_INIT("values") },
-  [ZT_LAYOUT_BSC] = { ZT_TEXT_INIT("values") },
-  [ZT_LAYOUT_CSR_JOINED] = { ZT_TEXT_INIT("data") },
-  [ZT_LAYOUT_COO_JOINED] = { ZT_TEXT_INIT("data") },
-  [ZT_LAYOUT_QUANTIZED_GROUP] = { ZT_TEXT_INIT("packed_weight"), ZT_TEXT_INIT("data") },
-  [ZT_LAYOUT_MX] = { ZT_TEXT_INIT("data") },
-  [ZT_LAYOUT_QUANT_GROUP] = { ZT_TEXT_INIT("data") },
-  [ZT_LAYOUT_COO_LINEAR] = { ZT_TEXT_INIT("values") },
-  [ZT_LAYOUT_COO_ROWS] = { ZT_TEXT_INIT("values") },
-  [ZT_LAYOUT_GGML] = { ZT_TEXT_INIT("data") },
-  [ZT_LAYOUT_COMPLEX_PARTS] = { ZT_TEXT_INIT("real") },
+/* The component that has the values of a layout, where it is not `data`. Components that a format
+** does not know may have any name. */
+static const zt_text container_role[ZT_LAYOUT_COUNT] = {
+  [ZT_LAYOUT_CSR] = ZT_TEXT_INIT("values"),
+  [ZT_LAYOUT_COO] = ZT_TEXT_INIT("values"), [ZT_LAYOUT_CSC] = ZT_TEXT_INIT("values"),
+  [ZT_LAYOUT_BSR] = ZT_TEXT_INIT("values"), [ZT_LAYOUT_BSC] = ZT_TEXT_INIT("values"),
+  [ZT_LAYOUT_QUANTIZED_GROUP] = ZT_TEXT_INIT("packed_weight"),
+  [ZT_LAYOUT_COO_LINEAR] = ZT_TEXT_INIT("values"), [ZT_LAYOUT_COO_ROWS] = ZT_TEXT_INIT("values"),
+  [ZT_LAYOUT_COMPLEX_PARTS] = ZT_TEXT_INIT("real")
 };
 
-/* The first of several components that has values, or the first slice. */
+/* The components of which the first one that is there is taken otherwise. */
+static const zt_text container_roles[] = {
+  ZT_TEXT_INIT("data"), ZT_TEXT_INIT("values"), ZT_TEXT_INIT("packed_weight"),
+  ZT_TEXT_INIT("real")
+};
+
+/* The one of several components that has values, or the first slice. */
 ZT_ASIDE static bool container_find_values(const zt_container *c, const zt_object *object,
                                            unsigned want, zt_component *out){
-  const zt_text *roles = container_roles[object->layout];
+  const zt_text role = container_role[object->layout];
   const uint32_t i = object->index, first = zt_container_first(c, i);
-  for(int k=0; k<CONTAINER_ROLES && roles[k].z; k++){
-    if( container_find_role(c, i, roles[k], want, out) ) return true;
+  if( role.z && container_find_role(c, i, role, want, out) ) return true;
+  for(size_t k=0; k<sizeof(container_roles)/sizeof(*container_roles); k++){
+    if( container_find_role(c, i, container_roles[k], want, out) ) return true;
   }
   if( first==zt_container_first(c, i+1) ) return false;
   zt_container_component(c, i, first, ZT_COMPONENT_ALL, out);
@@ -347,9 +340,8 @@ bool zt_component_values(const zt_container *c, const zt_object *object, unsigne
   const uint32_t first = zt_container_first(c, object->index);
   want |= ZT_COMPONENT_ROLE;
   if( first+1==zt_container_first(c, object->index+1) ){   /* As usual: it is decoded once */
-    const zt_text role = container_roles[object->layout][0];
     zt_container_component(c, object->index, first, want, out);
-    if( role.z && zt_text_equal(out->role, role) ) return true;
+    if( zt_text_is(out->role, "data") ) return true;
   }
   return container_find_values(c, object, want, out);
 }

@@ -130,7 +130,7 @@ static int coo_set_strides(zt_tensor *t, coo *s, zt_error *err){
 
 /* PyTorch's format has another name for the coordinates. */
 static const char *coo_role(const zt_tensor *t){
-  return zt_text_is(t->object->format, "sparse_coo") ? "coords" : "indices";
+  return zt_text_is(t->object->format, "torch._rebuild_sparse_tensor") ? "indices" : "coords";
 }
 
 static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){

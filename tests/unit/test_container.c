@@ -448,6 +448,13 @@ static blob made_with_null(int generation, const char *nothing){
   return seal(&b);
 }
 
+/* The values of the first object. */
+static bool find_values(const zt_container *c, zt_component *out){
+  zt_object object;
+  zt_container_object(c, 0, &object);
+  return zt_component_values(c, &object, ZT_COMPONENT_ALL, out);
+}
+
 TEST(test_null_in_every_field){
   /* NULL: null is absence, and that is allowed */
   static const struct { int generation; const char *field, *message; } rows[] = {
@@ -491,7 +498,7 @@ TEST(test_null_in_every_field){
       assert_succeeded(&err, rows[i].field);
       assert_inside(c, rows[i].field);
       check_wants(c, rows[i].field);
-      assert_true(zt_component_values(c, 0, ZT_COMPONENT_ALL, &m));
+      assert_true(find_values(c, &m));
       assert_text(m.dtype, "u8", rows[i].field);
       assert_text(m.encoding, "raw", rows[i].field);
       assert_text(m.byte_order, "little", rows[i].field);
@@ -526,7 +533,7 @@ TEST(test_dtypes_of_1_1){
     b = made(rows[i].version, object);
     c = open_image(b, &err);
     assert_succeeded(&err, rows[i].version);
-    assert_true(zt_component_values(c, 0, ZT_COMPONENT_ALL, &m));
+    assert_true(find_values(c, &m));
     assert_text(m.dtype, rows[i].dtype, rows[i].version);
     if( rows[i].type ) assert_text(m.type, rows[i].type, rows[i].version);
     else assert_null(m.type.z);
@@ -592,7 +599,7 @@ TEST(test_layouts_of_0_1){
     assert_text(o.format, rows[i].format, rows[i].what);
     check( o.layout==rows[i].layout, "%s", rows[i].what );
     check( count_attributes(c, &o.attributes)==rows[i].attributes, "%s", rows[i].what );
-    assert_true(zt_component_values(c, 0, ZT_COMPONENT_ALL, &m));
+    assert_true(find_values(c, &m));
     assert_text(m.role, "data", rows[i].what);
     assert_text(m.dtype, "u8", rows[i].what);
     zt_container_close(c);
@@ -754,7 +761,7 @@ TEST(test_finding_components){
     b = made("1.2.0", hex);
     c = open_image(b, &err);
     assert_succeeded(&err, "roles");
-    assert_int_equal(zt_component_values(c, 0, ZT_COMPONENT_ALL, &m), rows[i].values!=NULL);
+    assert_int_equal(find_values(c, &m), rows[i].values!=NULL);
     if( rows[i].values ) assert_text(m.role, rows[i].values, "values");
     for(size_t k=0; k<n; k++){
       assert_true(zt_component_find(c, 0, (zt_text){ rows[i].roles[k], strlen(rows[i].roles[k]) }, &m));

@@ -1154,7 +1154,7 @@ TEST(test_hostile_digests){
         zt_payload p = { .source = f.source, .object = &object, .component = &component, .budget = &generous };
         const char *status;
         zt_container_object(f.container, i, &object);
-        assert_true(zt_component_values(f.container, i, ZT_COMPONENT_ALL, &component));
+        assert_true(zt_component_values(f.container, &object, ZT_COMPONENT_ALL, &component));
         assert_int_equal(zt_content_digest(&p, &status, &err), SQLITE_OK);
         if( zt_text_equal(object.name, (zt_text){ object_name, strlen(object_name) }) ){
           check( status && strcmp((const char*)sqlite3_column_text(cases, 3), status)==0, "%s: %s", file, status );
