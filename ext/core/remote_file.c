@@ -19,8 +19,8 @@
 
 #define REMOTE_FILE_HEAD ((size_t)64 << 10)      /* Bytes of a head, and of a tail */
 #define REMOTE_FILE_NEAR ((uint64_t)64 << 10)    /* Reads less than this apart belong together */
-#define REMOTE_FILE_GROWN_MAX 16                 /* Most blocks for such reads that are kept, each */
-#define REMOTE_FILE_GROWN_BYTES ((uint64_t)16 << 20)   /* for one thread; and their bytes */
+#define REMOTE_FILE_GROWN_MAX 16                 /* Most blocks for such reads that are kept, */
+#define REMOTE_FILE_GROWN_BYTES ((uint64_t)16 << 20)   /* one for each thread; and their bytes */
 #define REMOTE_FILE_SPENT 16                     /* Most places of removed ones that are known */
 #define REMOTE_FILE_PART ((size_t)4 << 20)       /* Bytes of a request for many, and most bytes of a
                                                  ** block */

@@ -201,26 +201,54 @@ static int writer_make(zt_writer *w, zt_error *err){
 
 /* --- The databases --- */
 
-/* True if the transaction may change a database other than temp. */
-static bool writer_changes_databases(sqlite3 *db){
-#if SQLITE_VERSION_NUMBER>=3039000
-  if( sqlite3_libversion_number()>=3039000 ){
-    const char *name;
-    for(int i=0; (name = sqlite3_db_name(db, i))!=NULL; i++){
-      if( i!=1 && sqlite3_txn_state(db, name)==SQLITE_TXN_WRITE ) return true;
-    }
-    return false;
+/* True if the transaction may change that database. */
+static bool writer_changes(sqlite3 *db, const char *name){
+#if SQLITE_VERSION_NUMBER>=3034000
+  if( sqlite3_libversion_number()>=3034000 ){
+    return sqlite3_txn_state(db, name)==SQLITE_TXN_WRITE;
   }
 #endif
   (void)db;
+  (void)name;
   return true;
+}
+
+/* True if the database's journal is in a file, from which a write that fails is undone. */
+static bool writer_has_journal(sqlite3 *db, const char *name){
+  char *sql = sqlite3_mprintf("PRAGMA \"%w\".journal_mode", name);
+  sqlite3_stmt *mode = NULL;
+  bool found = true;
+  if( sql && sqlite3_prepare_v2(db, sql, -1, &mode, NULL)==SQLITE_OK
+   && sqlite3_step(mode)==SQLITE_ROW ){
+    const char *text = (const char*)sqlite3_column_text(mode, 0);
+    found = !text || (strcmp(text, "memory")!=0 && strcmp(text, "off")!=0);
+  }
+  sqlite3_finalize(mode);
+  sqlite3_free(sql);
+  return found;
+}
+
+/* True if the transaction may change a database other than temp, and each of those has a journal in
+** a file. SQLite undoes a flush that fails from there; without, it leaves the database corrupt. */
+static bool writer_may_flush(sqlite3 *db){
+  sqlite3_stmt *list = NULL;
+  bool changes = false, journals = true;
+  if( sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &list, NULL)!=SQLITE_OK ) return true;
+  while( journals && sqlite3_step(list)==SQLITE_ROW ){
+    const char *name = (const char*)sqlite3_column_text(list, 1);
+    if( sqlite3_column_int(list, 0)==1 || !name || !writer_changes(db, name) ) continue;
+    changes = true;
+    journals = writer_has_journal(db, name);
+  }
+  sqlite3_finalize(list);
+  return changes && journals;
 }
 
 /* Have SQLite take the locks that it needs for its own commit, which it otherwise does after xSync.
 ** It takes them when it writes pages to a database, before that to commit. */
 static int writer_lock_databases(zt_writer *w, zt_error *err){
   sqlite3 *db = w->connection->db;
-  const int rc = writer_changes_databases(db) ? sqlite3_db_cacheflush(db) : SQLITE_OK;
+  const int rc = writer_may_flush(db) ? sqlite3_db_cacheflush(db) : SQLITE_OK;
   switch( rc & 0xff ){
     case SQLITE_OK:
     case SQLITE_CANTOPEN: return SQLITE_OK;   /* Of temp, which needs no file until it is large */

@@ -270,6 +270,38 @@ def test_a_database_that_cannot_be_written(connect):
     assert not db.in_transaction and files() == [] and rows(db, "SELECT * FROM t") == []
 
 
+def test_a_database_whose_journal_is_in_memory(connect):
+    """SQLite cannot undo a flush that fails: its pages are written behind the file, which is put back."""
+    db = connect("m.db", ENTRY)
+    for sql in ("PRAGMA cache_size = -40000", "PRAGMA journal_mode = memory", "CREATE TABLE t(a)", "INSERT INTO t VALUES(0)"):
+        db.execute(sql).fetchall()
+    declare(db, "a.zt", "mode='replace'")
+    put(db, "old")
+    db.execute("BEGIN")
+    put(db, "new")
+    db.execute("INSERT INTO t VALUES(zeroblob(10000000))")
+    assert limited(resource.RLIMIT_FSIZE, 5000000, db) == (IOERR, "disk I/O error")
+    assert not db.in_transaction and names(db, "a.zt") == ["old"] and files() == ["a.zt"]
+    for reader in (db, connect("m.db")):
+        assert rows(reader, "PRAGMA integrity_check") == [("ok",)] and rows(reader, "SELECT * FROM t") == [(0,)]
+
+
+@pytest.mark.parametrize("attached, changed", [("memory", "main"), ("delete", "n"), ("memory", "n")])
+def test_other_databases_journals(connect, attached, changed):
+    """A database that does not change does not matter, nor does one that has a journal."""
+    busy = Busy(connect, "m.db" if changed == "main" else "n.db")
+    assert rows(busy.db, f"PRAGMA n.journal_mode = {attached}") == [(attached,)]
+    busy.db.execute("BEGIN")
+    busy.db.execute(f"INSERT INTO {changed}_t VALUES(1)")
+    put(busy.db, "new")
+    assert refusal(busy.db, "COMMIT")[0] == BUSY
+    early = attached == "delete" or (changed == "main" and sqlite3.sqlite_version_info >= (3, 34))   # Before, all count as changed
+    assert names(busy.db, "a.zt") == ["old" if early else "new"]
+    busy.db.execute("ROLLBACK")
+    busy.release()
+    assert names(busy.db, "a.zt") == ["old"] and files() == ["a.zt"]
+
+
 def test_few_files_may_be_open(connect):
     """A COMMIT has all that it needs, or changes nothing; temp does without a file."""
     found = set()
