@@ -43,7 +43,7 @@ escaped(run, id, uri, pattern) AS (
 ),
 local(run, id, pattern) AS (
   SELECT run, id, CASE
-    WHEN uri NOT GLOB '[A-Za-z]*:*' THEN pattern
+    WHEN uri NOT GLOB '[A-Za-z]*:*' OR substr(uri, 1, instr(uri, ':') - 1) GLOB '*[^-+.0-9A-Za-z]*' THEN pattern
     WHEN (uri GLOB 'file:/[^/]*' OR uri GLOB 'file:///*' OR uri GLOB 'file://localhost/*') AND uri NOT GLOB '*[?#]*'
       AND pattern NOT GLOB '*%[^0-9A-Fa-f]*' AND pattern NOT GLOB '*%[0-9A-Fa-f][^0-9A-Fa-f]*' AND pattern NOT GLOB '*%00*'
     THEN replace(replace(replace(replace(replace(replace(pattern,

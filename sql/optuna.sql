@@ -64,7 +64,7 @@ escaped(study_id, trial_id, name, location, source) AS (
   FROM reference
 )
 SELECT study_id, trial_id, name, location, CASE
-  WHEN location NOT GLOB '[A-Za-z]*:*' THEN source
+  WHEN location NOT GLOB '[A-Za-z]*:*' OR substr(location, 1, instr(location, ':') - 1) GLOB '*[^-+.0-9A-Za-z]*' THEN source
   WHEN (location GLOB 'file:/[^/]*' OR location GLOB 'file:///*' OR location GLOB 'file://localhost/*')
     AND location NOT GLOB '*[?#]*' AND location NOT GLOB '*%[^0-9A-Fa-f]*' AND location NOT GLOB '*%[0-9A-Fa-f][^0-9A-Fa-f]*'
     AND location NOT GLOB '*%00*'

@@ -37,7 +37,7 @@ WHERE EXISTS (SELECT 1 FROM file_names WHERE '/' || lower(name) GLOB '*/' || pat
 -- Which bytes did each run log? CROSS JOIN keeps the order: only BLOBs of the requested runs are read.
 CREATE TEMP VIEW sacred_contents AS
 SELECT e.name AS experiment, r.run_id AS run, r.status AS status, l.role AS role, l.id AS id, l.name AS name, f.size AS size,
-  f.error AS error, f.source AS content,
+  f.error AS error, f.source AS content, f.container AS container, f.attributes AS attributes,
   -- Sacred writes UTC.
   round((julianday(r.stop_time) - 2440587.5) * 86400, 3) AS ended
 FROM sacred.run AS r
@@ -75,7 +75,8 @@ FROM sacred_models WHERE status IN ('FAILED', 'INTERRUPTED', 'TIMEOUT');
 
 -- Which files may be the logged ones, and are they still the same? An artifact's candidates are the catalog's files of that name. A
 -- resource's candidate is the file at its path, if it exists. `found` is 1 if one of them is the same. Unreadable files are compared by
--- their size. Special characters of patterns are put in brackets, because the name of a missing file must not match other files.
+-- their size, bytes in several places by their content, and those in other files not at all. `stem`: the name of the array of an npy
+-- file, which is `data` in the BLOB. Special characters of patterns are put in brackets, because the name of a missing file must not match other files.
 CREATE TEMP VIEW sacred_compared AS
 WITH candidate(run, role, id, path) AS (
   SELECT l.run, l.role, l.id, f.path FROM sacred_logged AS l JOIN files AS f
@@ -86,20 +87,23 @@ WITH candidate(run, role, id, path) AS (
 ),
 compared AS (
   SELECT m.experiment, m.run, m.status, m.role, m.id, m.name, f.path, m.size AS size_logged, f.size AS size_now, f.mtime, m.ended,
-    f.error,
+    f.error, f.stem,
     CASE
       WHEN f.size <> m.size THEN 0
       WHEN m.error IS NOT NULL THEN 1
       WHEN f.error IS NOT NULL THEN 0
-      ELSE zt_manifest(f.path) = zt_manifest(m.content) AND NOT EXISTS (
-        SELECT 1 FROM zt_components(m.content) AS a CROSS JOIN zt_components(f.path) AS b
-          ON b.object = a.object AND b.component = a.component
-        WHERE b.stored <> a.stored)
+      ELSE f.attributes IS m.attributes AND zt_manifest(f.path) IS zt_manifest(m.content) AND NOT EXISTS (
+        SELECT 1 FROM zt_components(m.content, 'skip') AS a LEFT JOIN zt_components(f.path, 'skip') AS b
+          ON b.object = coalesce(f.stem || substr(a.object, 5), a.object)
+          AND b.component = a.component
+        WHERE CASE WHEN b.object IS NULL THEN 1 WHEN a.shard IS NOT NULL THEN 0
+          WHEN a.offset IS NOT NULL THEN b.stored <> a.stored ELSE b.hash IS NOT a.hash END)
     END AS same
   FROM sacred_contents AS m
   CROSS JOIN candidate AS c ON c.run = m.run AND c.role = m.role AND c.id = m.id
-  CROSS JOIN zt_files(replace(replace(replace(c.path, '[', '[[]'), '*', '[*]'), '?', '[?]')) AS f
-    ON f.path = c.path AND f.size IS NOT NULL
+  CROSS JOIN (SELECT z.*, z.source,
+    CASE z.container WHEN 'npy' THEN (SELECT object FROM zt_objects(z.path, 'skip') LIMIT 1) END AS stem FROM zt_files AS z) AS f
+    ON f.source = replace(replace(replace(c.path, '[', '[[]'), '*', '[*]'), '?', '[?]') AND f.path = c.path AND f.size IS NOT NULL
 )
 SELECT *, max(same) OVER (PARTITION BY run, role, id) AS found FROM compared;
 
@@ -108,17 +112,21 @@ SELECT *, max(same) OVER (PARTITION BY run, role, id) AS found FROM compared;
 CREATE TEMP VIEW sacred_changed_models AS
 SELECT c.experiment, c.run, c.role, c.name, c.path,
   (SELECT count(*) FROM (
-    SELECT object FROM zt_objects(c.path, 'skip') EXCEPT SELECT object FROM zt_objects(m.content, 'skip'))) AS added,
+    SELECT object FROM zt_objects(c.path, 'skip')
+    EXCEPT SELECT coalesce(c.stem || substr(object, 5), object) FROM zt_objects(m.content, 'skip'))) AS added,
   (SELECT count(*) FROM (
-    SELECT object FROM zt_objects(m.content, 'skip') EXCEPT SELECT object FROM zt_objects(c.path, 'skip'))) AS removed,
+    SELECT coalesce(c.stem || substr(object, 5), object) FROM zt_objects(m.content, 'skip')
+    EXCEPT SELECT object FROM zt_objects(c.path, 'skip'))) AS removed,
   (SELECT count(*) FROM (
     SELECT object FROM (
-      SELECT object, format, type, shape, components, attributes FROM zt_objects(m.content, 'skip')
+      SELECT coalesce(c.stem || substr(object, 5), object) AS object, format, type, shape, components, attributes
+      FROM zt_objects(m.content, 'skip')
       EXCEPT SELECT object, format, type, shape, components, attributes FROM zt_objects(c.path, 'skip'))
     UNION
-    SELECT a.object FROM zt_components(m.content, 'skip') AS a CROSS JOIN zt_components(c.path, 'skip') AS b
-      ON b.object = a.object AND b.component = a.component
-    WHERE b.stored <> a.stored OR b.dtype <> a.dtype
+    SELECT b.object FROM zt_components(m.content, 'skip') AS a CROSS JOIN zt_components(c.path, 'skip') AS b
+      ON b.object = coalesce(c.stem || substr(a.object, 5), a.object) AND b.component = a.component
+    WHERE b.dtype <> a.dtype OR CASE WHEN a.shard IS NOT NULL THEN 0
+      WHEN a.offset IS NOT NULL AND b.offset IS NOT NULL THEN b.stored <> a.stored ELSE b.hash IS NOT a.hash END
     INTERSECT SELECT object FROM zt_objects(c.path, 'skip'))) AS changed,
   c.size_logged, c.size_now, datetime(c.ended, 'unixepoch') AS ended, datetime(c.mtime, 'unixepoch') AS written, c.error
 FROM sacred_compared AS c

@@ -46,18 +46,6 @@ static void elements_clear(zt_scan *scan){
   *r = (elements_row){ 0 };
 }
 
-/* Read the stored elements of a range, none of which is a row yet. */
-static int elements_look(zt_scan *scan, uint64_t first, uint64_t n){
-  elements_row *r = scan->row;
-  zt_tensor *t = &r->tensor;
-  if( t->layout->seek(t, first, n, scan->err) ) return scan->err->rc;
-  do{
-    if( t->layout->next(t, r->entries, scan->err)
-     || zt_tensor_poll(t, r->entries->n, scan->err) ) return scan->err->rc;
-  }while( r->entries->n );
-  return SQLITE_OK;
-}
-
 /* Go before the first stored element of a range, in storage order or in order of positions. With
 ** 'skip', a tensor that cannot be read to the end has no rows, rather than some of them. */
 static int elements_begin(zt_scan *scan, uint64_t first, uint64_t n){
@@ -67,7 +55,7 @@ static int elements_begin(zt_scan *scan, uint64_t first, uint64_t n){
   r->sorted = NULL;
   r->i = r->entries->n = 0;
   if( !scan->ascending ){
-    if( scan->skip && elements_look(scan, first, n) ) return scan->err->rc;
+    if( scan->skip && zt_sparse_look(t, first, n, r->entries, scan->err) ) return scan->err->rc;
     return t->layout->seek(t, first, n, scan->err);
   }
   return zt_sorted_open(t, first, n, ZT_REPEATS_KEPT, r->entries, &r->sorted, scan->err);

@@ -51,15 +51,29 @@ static bool rows_open(zt_scan *scan){
     return zt_fail(scan->err, SQLITE_ERROR, "a scalar has no rows")==SQLITE_OK;
   }
   if( object->rank>0 && object->shape[0] ) r->elements = object->elements/object->shape[0];
-  return (!scan->source && !object->unshaped)
-      || zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor,
+  return zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor,
                         scan->err)==SQLITE_OK;
+}
+
+/* With 'skip', a sparse tensor that cannot be read to the end has no rows. */
+static bool rows_can_be_read(zt_scan *scan){
+  rows_row *r = scan->row;
+  zt_entries *entries;
+  bool sound = false;
+  if( !scan->skip || !zt_tensor_is_sparse(&r->tensor) ) return true;
+  entries = sqlite3_malloc64(sizeof(*entries));
+  r->budget = zt_connection_budget(scan->connection);
+  scan->err->object = r->tensor.object->name;
+  if( !entries ) zt_fail_nomem(scan->err);
+  else sound = zt_sparse_look(&r->tensor, 0, r->tensor.object->elements, entries, scan->err)==0;
+  sqlite3_free(entries);
+  return sound;
 }
 
 static bool rows_first(zt_scan *scan){
   rows_row *r = scan->row;
   uint64_t n = zt_scan_object(scan)->shape[0], low = scan->range.first, high = scan->range.last;
-  if( low>high || low>=n ) return false;
+  if( low>high || low>=n || !rows_can_be_read(scan) ) return false;
   if( high>=n ) high = n-1;
   r->row = scan->descending ? high : low;
   r->last = scan->descending ? low : high;
@@ -168,6 +182,7 @@ const zt_table zt_table_rows = {
   .iPosition = ROWS_ROW,
   .backward = true,
   .bytes = 1u<<ROWS_VECTOR,
+  .rows_read = true,
   .row_size = sizeof(rows_row),
   .open = rows_open,
   .first = rows_first,

@@ -100,6 +100,14 @@ static bool sparse_fill(sparse_scatter *s, zt_entries *e, zt_error *err){
   }
 }
 
+int zt_sparse_look(zt_tensor *t, uint64_t first, uint64_t n, zt_entries *entries, zt_error *err){
+  if( t->layout->seek(t, first, n, err) ) return err->rc;
+  do{
+    if( t->layout->next(t, entries, err) || zt_tensor_poll(t, entries->n, err) ) return err->rc;
+  }while( entries->n );
+  return SQLITE_OK;
+}
+
 int zt_sparse_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
   if( n ) memset(out, 0, n*t->dtype->width);
   return zt_sparse_fill(t, first, n, out, err);

@@ -26,6 +26,11 @@ typedef struct zt_entries {
 int zt_sparse_read(struct zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err);
 int zt_sparse_fill(struct zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err);
 
+/* Read the stored elements of first to first+n of the dense form, which go through `entries`. Fails
+** if they cannot be read to the end. */
+int zt_sparse_look(struct zt_tensor *t, uint64_t first, uint64_t n, zt_entries *entries,
+                   zt_error *err);
+
 /* Give the value of every cell with stored elements to `take`, once, in no particular order, in
 ** pieces of at most ZT_ENTRIES. Memory is bounded: cells that are not stored in ascending order
 ** take several passes over the stored elements. */

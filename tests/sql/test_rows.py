@@ -312,3 +312,27 @@ def test_all_rows_of_zstd_data_are_not_decoded_again_for_each(trace, save):
     assert got.bytes_read(path, MIB, 2 * MIB + 4096) <= 2 * MIB
 
 
+
+
+# ---- Objects without values
+
+def broken_csr():
+    return writer.sparse_csr([4, 3], [0, 1, 2, 3, 4], [0, 1, 9, 1], struct.pack("<4f", 1, 2, 3, 4), "f32")
+
+
+@pytest.mark.parametrize("make", [lambda: writer.dense(bytes(24), [4, 6], "f33"), broken_csr, lambda: dict(writer.dense(bytes(8), [4, 2]), format="odd")],
+                         ids=["dtype", "indices", "format"])
+@pytest.mark.parametrize("columns", ["count(*)", "count(row), max(row)", "count(vector)", "count(*), count(vector)", "group_concat(row)"])
+@pytest.mark.parametrize("where", ["", "WHERE row < 2", "WHERE row IN (1, 3)", "ORDER BY row DESC"])
+def test_an_object_without_values_has_no_rows_whatever_is_asked_for(db, make, columns, where):
+    file = writer.write({"w": make()})
+    query = f"SELECT {columns} FROM (SELECT row, {'vector' if 'vector' in columns else 'NULL AS vector'} FROM zt_rows(?, 'w', 'f32', ?) {where})"
+    assert {value or 0 for value in rows(db, query, file, "skip")[0]} == {0}
+    if make is not broken_csr:    # Its first rows can be read
+        assert place(file, "w") in message(db, query, file, "abort")
+
+
+def test_rows_of_a_tensor_that_is_cut_are_there_without_vectors(db):
+    """Unlike those of a sparse one, which may have elements anywhere."""
+    file = writer.write({"w": writer.dense(writer.zstd(bytes(4096))[:-9], [4, 1024], encoding="zstd", uncompressed_length=4096)})
+    assert rows(db, "SELECT row, vector IS NULL FROM zt_rows(?, 'w', 'u8', 'skip')", file) == [(0, 0), (1, 0), (2, 0), (3, 1)]
