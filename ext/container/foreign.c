@@ -45,6 +45,19 @@ static bool foreign_is_ggml(const zt_head_tail *input){
   return false;
 }
 
+/* LZMA alone: the usual properties, a dictionary's size, and an unknown length; or a dictionary of
+** 2^n or 3*2^n bytes, a length below a TiB, and the first byte of the range coder. */
+static bool foreign_is_lzma(const zt_head_tail *input){
+  const uint8_t *p = input->head.p;
+  uint32_t dictionary, low;
+  if( input->head.n<13 || p[0]!=0x5D || p[1]!=0 ) return false;
+  if( zt_le64(p+5)==UINT64_MAX ) return true;
+  dictionary = zt_le32(p+1);
+  low = dictionary & (~dictionary+1);   /* Its lowest bit */
+  return input->head.n>13 && p[13]==0 && zt_le64(p+5)>>40==0
+      && dictionary>=4096 && (dictionary==low || dictionary==3*low);
+}
+
 /* The compressions of joblib that are not read. */
 static const char *foreign_compression(const zt_head_tail *input){
   static const struct { const char *bytes; size_t n; const char *name; } rows[] = {
@@ -53,15 +66,10 @@ static const char *foreign_compression(const zt_head_tail *input){
     { "\x04\x22\x4d\x18", 4, "a file compressed by lz4" },
     { "ZF0x", 4, "a pickle of joblib before 0.10, compressed" },
   };
-  const uint8_t *p = input->head.p;
   for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
     if( zt_head_is(input, rows[i].bytes, rows[i].n) ) return rows[i].name;
   }
-  /* LZMA alone: properties, a dictionary's size, and an unknown length */
-  if( input->head.n>=13 && p[0]==0x5D && p[1]==0 && zt_le64(p+5)==UINT64_MAX ){
-    return "a file compressed by lzma";
-  }
-  return NULL;
+  return foreign_is_lzma(input) ? "a file compressed by lzma" : NULL;
 }
 
 /* Compressions of all kinds of files; NULL: none. The probe of pickles claims its own. */

@@ -350,6 +350,13 @@ static bool onnx_decimal(zt_onnx_scan *s, zt_message m, uint64_t *out){
   return true;
 }
 
+/* True if a key is there, and its text is empty. */
+static bool onnx_map_is_empty(const zt_onnx_map *map, const char *key){
+  const int64_t i = zt_keys_find(&map->keys, onnx_map_bytes(map),
+                                (zt_text){ key, strlen(key) });
+  return i>=0 && map->values[i].bytes.at==map->values[i].bytes.end;
+}
+
 /* OX8; s->map is external_data. */
 static void onnx_set_external(zt_onnx_scan *s, zt_onnx_part *out){
   const zt_message offset = onnx_map_value(&s->map, "offset");
@@ -359,7 +366,7 @@ static void onnx_set_external(zt_onnx_scan *s, zt_onnx_part *out){
   out->rule = "OX8";
   out->to_end = out->unsized = length.at==length.end;
   if( !onnx_decimal(s, offset, &out->offset) || !onnx_decimal(s, length, &out->length)
-   || out->length>UINT64_MAX-out->offset ){
+   || onnx_map_is_empty(&s->map, "offset") || out->length>UINT64_MAX-out->offset ){
     out->fault = "offset and length of its external data are no decimal numbers of 64 bits";
   }
   if( !zt_onnx_text(s, location, &text) ) return;

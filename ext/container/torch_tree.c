@@ -283,6 +283,13 @@ static void tree_add_part(tree_parts *parts, zt_pickle_node node, tree_keys keys
   if( node ) parts->a[parts->n++] = (tree_part){ .node = node, .keys = keys };
 }
 
+static bool tree_are_empty(const tree_walk *w, const tree_parts *parts){
+  for(uint32_t i=0; i<parts->n; i++){
+    if( !zt_pickle_is_empty(w->p, parts->a[i].node) ) return false;
+  }
+  return true;
+}
+
 /* Add arguments of a call. */
 static void tree_add_arguments(const tree_walk *w, zt_pickle_node node, tree_keys keys,
                                tree_parts *parts){
@@ -581,7 +588,9 @@ static bool tree_entries(tree_walk *w, zt_pickle_node node, const zt_pickle_valu
   tree_add_part(&parts, call->dict, TREE_KEYS);
   tree_add_part(&parts, call->list, TREE_INDICES);
   if( tree_reaches(w, call->state) ) tree_add_state(w->p, call->state, &parts);
-  if( !w->err->rc ) tree_enter_parts(w, &parts, node);
+  if( w->visitor->plain && w->depth && tree_are_empty(w, &parts) ){
+    tree_leaf(w, node, ZT_TORCH_NAMED);
+  }else if( !w->err->rc ) tree_enter_parts(w, &parts, node);
   return true;
 }
 

@@ -161,6 +161,9 @@ NO_FORMAT = "not a tensor file of a known format"
     (b"{\r\n\t \"metadata\": {}}", INDEX), (b"{\"weight_map\"", INDEX), (b"{\"weight_maps\"", NO_FORMAT), (b"{\"weight_", INDEX), (b"{\"weigh", NO_FORMAT), (b"{   ", NO_FORMAT),
     (b"{" + b" " * 9000 + b"}", NO_FORMAT), (b"<html lang='en'>", PAGE), (b"<!DOCTYPE html>", PAGE), (b"<htm", NO_FORMAT),
     (b"]\0\0\x80\0" + b"\xff" * 8, "a file compressed by lzma, which is not read"), (b"]\1\0\x80\0" + b"\xff" * 8, NO_FORMAT),
+    *[(b"]" + struct.pack("<IQ", dictionary, size) + first, "a file compressed by lzma, which is not read" if known else NO_FORMAT)
+      for dictionary, size, first, known in ((1 << 23, 1068, b"\0", True), (12288, 0, b"\0", True), (4096, (1 << 40) - 1, b"\0", True), (1 << 23, 1068, b"\1", False),
+                                             (1 << 23, 1068, b"", False), (1 << 23, 1 << 40, b"\0", False), (5000, 1, b"\0", False), (2048, 1, b"\0", False), (0, 1, b"\0", False))],
     (b"]\0\0\x80\0" + b"\xff" * 7 + b"\0", NO_FORMAT), (b"]\0\0\x80\0" + b"\xff" * 7, NO_FORMAT),
     (b"\x08\1\x12" + b"\xff" * 9000, NO_FORMAT)])
 def test_what_is_told_by_the_first_bytes(db, data, said):

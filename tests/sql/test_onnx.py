@@ -148,6 +148,15 @@ def test_one_file_may_have_many_tensors_in_any_order(db, save):
     assert rows(db, "SELECT * FROM zt_check(?, 'full')", model) == []
 
 
+@pytest.mark.parametrize("offset", ["", " 8", "0x8", "-1", "8 ", "1.0", "9" * 21])
+def test_an_offset_that_is_no_number(db, save, offset):
+    model = save("m.onnx", onnx.model(onnx.graph([onnx.tensor("w", [2], UINT8, onnx.external(location="w.bin", offset=offset, length="2"))])))
+    save("w.bin", DATA)
+    said = "offset and length of its external data are no decimal numbers of 64 bits"
+    assert message(db, "SELECT zt_dense(?, 'w')", model) == place(model, "w", "data") + said
+    assert rows(db, "SELECT rule, message FROM zt_check(?, 'full')", model) == [("onnx-external", said)]
+
+
 def test_a_blob_has_nothing_beside_it(db, connect, folder):
     blob = (folder / "m.onnx").read_bytes()
     for connection in db, connect(entry=NOFS):

@@ -793,3 +793,18 @@ def test_reals_as_keys_are_as_python_shows_them(db):
     keys += [numbers.choice((1, -1)) * numbers.uniform(1, 10) * 10.0 ** numbers.randrange(-7, 19) for _ in range(3000)]
     assert [key for key, in rows(db, "SELECT key FROM zt_attributes(?)", pickle.dumps([{key: 1} for key in keys], 2))] == [
         f"{i}.{key}" for i, key in enumerate(keys)]
+
+
+@pytest.mark.parametrize("protocol", range(2, 6))
+def test_empty_containers_are_told_whatever_they_are(db, protocol):
+    tree = {"dict": {}, "list": [], "ordered": collections.OrderedDict(), "counter": collections.Counter(), "given": collections.OrderedDict([]), "a": numpy.ones(1)}
+    found = dict(rows(db, "SELECT key, value FROM zt_attributes(?) WHERE object IS NULL", pickle.dumps(tree, protocol)))
+    assert found == {"dict": "{}", "list": "[]", "ordered": '{"$opaque":"collections.OrderedDict"}', "given": '{"$opaque":"collections.OrderedDict"}',
+                     "counter": '{"$opaque":"collections.Counter"}'}
+
+
+@pytest.mark.parametrize("first", range(2, 6))
+@pytest.mark.parametrize("behind", [pickle.dumps({"b": numpy.arange(9.0)}, 0), bytes(100)], ids=["pickle", "zeros"])
+def test_bytes_behind_a_pickle_are_a_gap_whatever_its_arrays_are_written_as(db, first, behind):
+    data = pickle.dumps({"a": numpy.arange(3.0)}, first)
+    assert rows(db, "SELECT rule, message FROM zt_check(?)", data + behind) == [("gap", f"bytes {len(data)} to {len(data) + len(behind)} belong to no component")]
