@@ -149,7 +149,7 @@ static int writer_rename(sqlite3_vtab *p, const char *name){
 }
 
 static int writer_shadow_name(const char *name){
-  return sqlite3_stricmp(name, "rows")==0;
+  return sqlite3_stricmp(name, "zt")==0;
 }
 
 /* --- Reading --- */

@@ -20,20 +20,20 @@ enum {
 };
 
 static const char *const rows_sql[ROWS_STATEMENTS] = {
-  [ROWS_INSERT] = "INSERT INTO temp.\"%w_rows\" VALUES" ROWS_VALUES,
-  [ROWS_PUT] = "INSERT OR REPLACE INTO temp.\"%w_rows\" VALUES" ROWS_VALUES,
-  [ROWS_UPDATE] = "UPDATE temp.\"%w_rows\" SET" ROWS_NAMES "=" ROWS_VALUES "WHERE id=?29",
-  [ROWS_UPDATE_PUT] = "UPDATE OR REPLACE temp.\"%w_rows\" SET" ROWS_NAMES "=" ROWS_VALUES
+  [ROWS_INSERT] = "INSERT INTO temp.\"%w_zt\" VALUES" ROWS_VALUES,
+  [ROWS_PUT] = "INSERT OR REPLACE INTO temp.\"%w_zt\" VALUES" ROWS_VALUES,
+  [ROWS_UPDATE] = "UPDATE temp.\"%w_zt\" SET" ROWS_NAMES "=" ROWS_VALUES "WHERE id=?29",
+  [ROWS_UPDATE_PUT] = "UPDATE OR REPLACE temp.\"%w_zt\" SET" ROWS_NAMES "=" ROWS_VALUES
     "WHERE id=?29",
-  [ROWS_DELETE] = "DELETE FROM temp.\"%w_rows\" WHERE id=?1",
-  [ROWS_GET] = "SELECT * FROM temp.\"%w_rows\" WHERE id=?1",
-  [ROWS_OTHER] = "SELECT * FROM temp.\"%w_rows\" WHERE owner=?1 AND part>='C' AND id<>?2 LIMIT 1",
-  [ROWS_TENSORS] = "SELECT * FROM temp.\"%w_rows\" WHERE owner<>x'' AND part>='C' ORDER BY id",
-  [ROWS_ATTRIBUTES] = "SELECT * FROM temp.\"%w_rows\" WHERE owner<>x'' AND part<'C' ORDER BY id",
-  [ROWS_MARKED] = "SELECT 1 FROM temp.\"%w_rows\" WHERE owner=x'' AND part=?1",
-  [ROWS_MARK] = "INSERT OR IGNORE INTO temp.\"%w_rows\"(id,owner,part) VALUES(?2,x'',?1)",
-  [ROWS_EMPTY] = "SELECT 1 FROM temp.\"%w_rows\" WHERE owner<>x'' LIMIT 1",
-  [ROWS_CLEAR] = "DELETE FROM temp.\"%w_rows\""
+  [ROWS_DELETE] = "DELETE FROM temp.\"%w_zt\" WHERE id=?1",
+  [ROWS_GET] = "SELECT * FROM temp.\"%w_zt\" WHERE id=?1",
+  [ROWS_OTHER] = "SELECT * FROM temp.\"%w_zt\" WHERE owner=?1 AND part>='C' AND id<>?2 LIMIT 1",
+  [ROWS_TENSORS] = "SELECT * FROM temp.\"%w_zt\" WHERE owner<>x'' AND part>='C' ORDER BY id",
+  [ROWS_ATTRIBUTES] = "SELECT * FROM temp.\"%w_zt\" WHERE owner<>x'' AND part<'C' ORDER BY id",
+  [ROWS_MARKED] = "SELECT 1 FROM temp.\"%w_zt\" WHERE owner=x'' AND part=?1",
+  [ROWS_MARK] = "INSERT OR IGNORE INTO temp.\"%w_zt\"(id,owner,part) VALUES(?2,x'',?1)",
+  [ROWS_EMPTY] = "SELECT 1 FROM temp.\"%w_zt\" WHERE owner<>x'' LIMIT 1",
+  [ROWS_CLEAR] = "DELETE FROM temp.\"%w_zt\""
 };
 
 struct zt_writer_rows {
@@ -59,7 +59,7 @@ int zt_writer_rows_open(sqlite3 *db, const char *name, bool create, zt_writer_ro
   if( !r ) return SQLITE_NOMEM;
   *r = (zt_writer_rows){ .db = db, .name = sqlite3_mprintf("%s", name) };
   if( !r->name ) rc = SQLITE_NOMEM;
-  else if( create ) rc = rows_execute(r, "CREATE TABLE temp.\"%w_rows\"(" ROWS_SCHEMA ")", message);
+  else if( create ) rc = rows_execute(r, "CREATE TABLE temp.\"%w_zt\"(" ROWS_SCHEMA ")", message);
   if( rc ) zt_writer_rows_close(r);
   else *out = r;
   return rc;
@@ -82,7 +82,7 @@ static void rows_finalize(zt_writer_rows *r){
 
 int zt_writer_rows_drop(zt_writer_rows *r){
   rows_finalize(r);
-  return rows_execute(r, "DROP TABLE IF EXISTS temp.\"%w_rows\"", NULL);
+  return rows_execute(r, "DROP TABLE IF EXISTS temp.\"%w_zt\"", NULL);
 }
 
 void zt_writer_rows_close(zt_writer_rows *r){
@@ -290,7 +290,7 @@ int zt_writer_rows_select(zt_writer_rows *r, zt_writer_plan plan, sqlite3_value 
     [ZT_WRITER_ALL] = "owner<>x''", [ZT_WRITER_BY_ID] = "owner<>x'' AND id=?1",
     [ZT_WRITER_BY_NAME] = "owner=?1"
   };
-  char *sql = sqlite3_mprintf("SELECT * FROM temp.\"%w_rows\" WHERE %s ORDER BY id", r->name,
+  char *sql = sqlite3_mprintf("SELECT * FROM temp.\"%w_zt\" WHERE %s ORDER BY id", r->name,
                               where[plan]);
   int rc = sql ? sqlite3_prepare_v2(r->db, sql, -1, out, NULL) : SQLITE_NOMEM;
   sqlite3_free(sql);

@@ -144,9 +144,9 @@ def test_it_is_for_temp_alone(db):
 
 
 def test_a_table_that_has_the_name_of_its_rows(db):
-    db.execute("CREATE TABLE temp.out_rows(a)")
-    assert refusal(db, "CREATE VIRTUAL TABLE temp.out USING zt_writer('m.zt')") == (1, 'table "out_rows" already exists')
-    db.execute("DROP TABLE temp.out_rows")
+    db.execute("CREATE TABLE temp.out_zt(a)")
+    assert refusal(db, "CREATE VIRTUAL TABLE temp.out USING zt_writer('m.zt')") == (1, 'table "out_zt" already exists')
+    db.execute("DROP TABLE temp.out_zt")
     declare(db, "m.zt")
     put(db, "a")
     assert names(db, "m.zt") == ["a"]
@@ -155,7 +155,7 @@ def test_a_table_that_has_the_name_of_its_rows(db):
 def test_a_schema_that_brings_one_along():
     """Whoever opens a database file does not thereby write a file."""
     made = sqlite3.connect("evil.db")
-    made.execute("CREATE TABLE x_rows(a)")
+    made.execute("CREATE TABLE x_zt(a)")
     made.execute("PRAGMA writable_schema = ON")
     made.execute("INSERT INTO sqlite_master VALUES('table', 'x', 'x', 0, "
                  "'CREATE VIRTUAL TABLE x USING zt_writer(''evil.zt'', mode=''replace'')')")
@@ -214,11 +214,11 @@ def test_defensive_connections(shell):
         CREATE VIRTUAL TABLE temp.out USING zt_writer('b.zt');
         BEGIN;
         INSERT INTO out(name, data, dtype, shape) VALUES('b', x'01', 'u8', '[1]');
-        DELETE FROM out_rows;
+        DELETE FROM out_zt;
         COMMIT;
         DROP TABLE out;
         SELECT object, (SELECT count(*) FROM temp.sqlite_master) FROM zt_objects('b.zt');""", entry=ENTRY)
-    assert done.out.splitlines()[-1] == "b|0" and "out_rows may not be modified" in done.err
+    assert done.out.splitlines()[-1] == "b|0" and "out_zt may not be modified" in done.err
 
 
 # --------------------------------------------------------------------------------------------------------- the target
@@ -509,7 +509,7 @@ def test_a_directory_that_went_away(db, sparse):
     assert listing("e") == [] and rows(db, "SELECT * FROM t") == []
 
 
-@pytest.mark.parametrize("name", ['"a b"', '"a""b"', '"a\'b"', '"select"', '"%s"', "out_rows"])
+@pytest.mark.parametrize("name", ['"a b"', '"a""b"', '"a\'b"', '"select"', '"%s"', "out_zt"])
 def test_names_of_the_table(db, name):
     declare(db, "a.zt", name=name)
     put(db, "a", table="temp." + name)
@@ -579,7 +579,7 @@ def test_a_changed_table_of_rows_is_an_error(db, change):
     db.execute("BEGIN")
     put(db, "a")
     db.execute("INSERT INTO out(name, source) VALUES('r', 'src.zt')")
-    db.execute(f"UPDATE temp.out_rows SET {change}")
+    db.execute(f"UPDATE temp.out_zt SET {change}")
     for sql in ("SELECT * FROM out", "UPDATE out SET digest = 'none'", "COMMIT"):
         try:
             db.execute(sql).fetchall()

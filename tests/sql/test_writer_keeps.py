@@ -738,13 +738,13 @@ def test_a_kept_value_of_which_one_column_is_set(own, sql):
     assert rows(own, "SELECT value, type, stored_type FROM u WHERE key = 'n'") == [(5, "integer", "u16" if "u16" in sql else "u8")]
 
 
-@pytest.mark.parametrize("where", ["offset", "(SELECT max(offset + length) FROM u_rows)"])
+@pytest.mark.parametrize("where", ["offset", "(SELECT max(offset + length) FROM u_zt)"])
 def test_a_kept_value_without_bytes(own, where):
     """The first one says whose bytes they are."""
     before = load("a.gguf")
     own.execute("BEGIN")
     rows(own, "SELECT count(*) FROM u")
-    own.execute(f"UPDATE u_rows SET offset = {where}, length = 0 WHERE key = 'n'")
+    own.execute(f"UPDATE u_zt SET offset = {where}, length = 0 WHERE key = 'n'")
     own.execute("UPDATE u SET name = 'v' WHERE name = 'w'")
     with pytest.raises(sqlite3.Error, match="^ztensor: a.gguf: the table that keeps its rows was changed$"):
         own.execute("COMMIT")

@@ -331,12 +331,12 @@ def test_a_temporary_database_that_is_full_ends_the_transaction(tmp_path, made):
 
 @pytest.mark.parametrize("sql", ["UPDATE out SET name = 'x' WHERE name = 'b' AND key IS NULL", "COMMIT"])
 def test_places_that_are_none(out, tmp_path, sql):
-    out.execute("UPDATE temp.out_rows SET offset = 99999 WHERE name = 'b' AND key IS NULL")
+    out.execute("UPDATE temp.out_zt SET offset = 99999 WHERE name = 'b' AND key IS NULL")
     assert refusal(out, sql)[1] == "ztensor: " + str(tmp_path / "out.zt") + ": the table that keeps its rows was changed"
 
 
 def test_bytes_in_no_place_are_given_again(out, tmp_path):
-    out.execute("UPDATE temp.out_rows SET offset = 99999 WHERE name = 'b' AND key IS NULL")
+    out.execute("UPDATE temp.out_zt SET offset = 99999 WHERE name = 'b' AND key IS NULL")
     out.execute("UPDATE out SET data = x'05060708' WHERE name = 'b' AND key IS NULL")
     out.execute("COMMIT")
     assert tensors(out, tmp_path / "out.zt")["b"] == ("f32", "[1]", b"\5\6\7\10")
@@ -344,14 +344,14 @@ def test_bytes_in_no_place_are_given_again(out, tmp_path):
 
 def test_a_path_that_is_gone(out, sample):
     insert(out, name="s", source=sample, object="layer1.bias")
-    out.execute("UPDATE temp.out_rows SET source = NULL WHERE name = 's'")
+    out.execute("UPDATE temp.out_zt SET source = NULL WHERE name = 's'")
     assert rows(out, "SELECT source, object FROM out WHERE name = 's' AND rowid = 7") == [(None, "layer1.bias")]
 
 
 @pytest.mark.parametrize("number", [77, 2**32 - 1, 2**32, -5])
 def test_a_source_that_is_none_is_given_again(out, tmp_path, save, sample, number):
     insert(out, name="s", source=sample, object="layer1.bias")
-    out.execute("UPDATE temp.out_rows SET source_number = ? WHERE name = 's'", (number,))
+    out.execute("UPDATE temp.out_zt SET source_number = ? WHERE name = 's'", (number,))
     assert rows(out, "SELECT source FROM out WHERE name = 's'") == [(sample,)]
     other = save("other.zt", open(sample, "rb").read().replace(b"\2\2\2\2", b"\3\3\3\3"))
     out.execute("UPDATE out SET source = ? WHERE name = 's'", (other,))
@@ -365,8 +365,8 @@ def test_rows_that_are_gone(tmp_path):
     declare(db, tmp_path / "out.zt", name="other")
     db.execute("BEGIN")
     put(db, "a")
-    db.execute("DROP TABLE temp.out_rows")
-    gone = f"ztensor: {tmp_path}/out.zt: no such table: temp.out_rows"
+    db.execute("DROP TABLE temp.out_zt")
+    gone = f"ztensor: {tmp_path}/out.zt: no such table: temp.out_zt"
     assert refusal(db, "INSERT INTO other(key, value) VALUES('k', 1)")[1] == gone
     db.execute("SAVEPOINT s")
     assert refusal(db, "DROP TABLE out")[1] == "SQL logic error"
@@ -378,7 +378,7 @@ def test_rows_that_are_gone(tmp_path):
 def test_a_mark_of_another_transaction(tmp_path):
     db = open_writer(tmp_path / "out.zt")
     db.execute("BEGIN")
-    db.execute("INSERT INTO temp.out_rows(id, owner, part) VALUES(0, x'', 'loaded')")
+    db.execute("INSERT INTO temp.out_zt(id, owner, part) VALUES(0, x'', 'loaded')")
     assert "has some of another transaction: DROP the table" in refusal(db, "INSERT INTO out(key, value) VALUES('k', 1)")[1]
     db.close()
 
@@ -396,7 +396,7 @@ def test_a_place_where_there_are_no_bytes_at_all(tmp_path, sample):
     db = open_writer(tmp_path / "out.zt")
     db.execute("BEGIN")
     insert(db, name="s", source=sample, object="layer1.bias")
-    db.execute("UPDATE temp.out_rows SET offset = 0, length = 1")
+    db.execute("UPDATE temp.out_zt SET offset = 0, length = 1")
     assert refusal(db, "COMMIT")[1].endswith("the table that keeps its rows was changed")
     db.close()
 

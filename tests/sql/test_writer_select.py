@@ -45,7 +45,7 @@ def test_the_rows_are_those_with_which_a_transaction_begins(db):
 def test_nothing_is_left(db):
     before = os.stat("a.zt")
     assert value(db, "SELECT count(*) FROM out") == 7 and not db.in_transaction
-    assert rows(db, "SELECT * FROM temp.out_rows") == [] and listing(".") == ["a.zt"]
+    assert rows(db, "SELECT * FROM temp.out_zt") == [] and listing(".") == ["a.zt"]
     db.execute("CREATE TABLE other(a)")
     db.execute("VACUUM")
     db.execute("DROP TABLE out")
@@ -367,10 +367,10 @@ def test_rows_that_were_there_before_are_an_error(connect):
     declare(db, "n.zt")
     db.execute("BEGIN")
     put(db, "x", b"\1")
-    db.execute("CREATE TEMP TABLE kept AS SELECT * FROM out_rows")
+    db.execute("CREATE TEMP TABLE kept AS SELECT * FROM out_zt")
     db.execute("DELETE FROM out")
     db.execute("COMMIT")
-    db.execute("INSERT INTO out_rows SELECT * FROM kept")
+    db.execute("INSERT INTO out_zt SELECT * FROM kept")
     assert refusal(db, "INSERT INTO out(name, data, dtype, shape) VALUES('y', x'02', 'u8', '[1]')") == (
         1, "ztensor: n.zt: the table that keeps its rows has some of another transaction: DROP the table and make it again")
     assert listing(".") == []
