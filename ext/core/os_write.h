@@ -6,6 +6,7 @@
 #ifndef ZT_CORE_OS_WRITE_H
 #define ZT_CORE_OS_WRITE_H
 
+#include "core/interrupt.h"
 #include "core/os.h"
 
 /* Make a file for writing and reading back, in the directory that ends with path's last
@@ -40,9 +41,9 @@ int zt_os_flush(zt_file file);
 int zt_os_sync_directory(const char *path);
 
 /* Hold the directory that ends with path's last separator until zt_os_close(), so that others who
-** hold it wait: they do for at most ten seconds. -1: it is not held, as where the system has no
-** such thing. */
-zt_file zt_os_hold_directory(const char *path);
+** hold it wait: they do for at most ten seconds. An interrupt is a failure. -1: it is not held, as
+** where the system has no such thing. */
+zt_file zt_os_hold_directory(const char *path, const zt_interrupt *interrupt, zt_error *err);
 
 /* Give an unnamed file a name that must be new (EEXIST). */
 int zt_os_name(zt_file file, const char *path);

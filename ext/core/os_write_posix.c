@@ -197,13 +197,14 @@ static int os_write_open_directory(const char *path, int *fd){
   return n;
 }
 
-zt_file zt_os_hold_directory(const char *path){
+zt_file zt_os_hold_directory(const char *path, const zt_interrupt *interrupt, zt_error *err){
   const struct timespec between = { 0, OS_WRITE_PAUSE };
   int fd, rc = -1;
   if( os_write_open_directory(path, &fd) ) return -1;
   for(int i=0; i<OS_WRITE_TRIES; i++){
     ZT_OS_UNINTERRUPTED( (rc = flock(fd, LOCK_EX|LOCK_NB))!=0 );
     if( rc==0 || errno!=EWOULDBLOCK ) break;
+    if( zt_interrupt_check(interrupt, err) ) break;
     nanosleep(&between, NULL);
   }
   if( rc==0 ) return fd;

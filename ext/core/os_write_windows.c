@@ -99,8 +99,10 @@ int zt_os_sync_directory(const char *path){
 }
 
 /* A file that is open is not replaced there. */
-zt_file zt_os_hold_directory(const char *path){
+zt_file zt_os_hold_directory(const char *path, const zt_interrupt *interrupt, zt_error *err){
   (void)path;
+  (void)interrupt;
+  (void)err;
   return -1;
 }
 

@@ -529,8 +529,8 @@ static int output_settle(zt_output *o, zt_error *err){
   return output_break(o, "writing its directory", n, err);
 }
 
-zt_file zt_output_hold(const zt_output *o){
-  return zt_os_hold_directory(o->target);
+zt_file zt_output_hold(const zt_output *o, const zt_interrupt *interrupt, zt_error *err){
+  return zt_os_hold_directory(o->target, interrupt, err);
 }
 
 int zt_output_place(zt_output *o, zt_error *err){

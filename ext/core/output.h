@@ -89,7 +89,7 @@ int zt_output_truncate(zt_output *o, uint64_t size, zt_error *err);
 int zt_output_source(zt_output *o, zt_source **out, zt_error *err);
 
 /* Hold the target's directory until zt_os_close(), as zt_os_hold_directory() does. */
-zt_file zt_output_hold(const zt_output *o);
+zt_file zt_output_hold(const zt_output *o, const zt_interrupt *interrupt, zt_error *err);
 
 /* Of a file, in the order above. After a failure of place the target is as before. place calls
 ** sync if that was not done. */

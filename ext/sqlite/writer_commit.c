@@ -260,8 +260,9 @@ static int writer_lock_databases(zt_writer *w, zt_error *err){
 
 /* Give the file the target's name. Another one that updates the target waits from its check on. */
 static int writer_put_in_place(zt_writer *w, zt_error *err){
-  const zt_file held = w->loaded ? zt_output_hold(w->output) : -1;
-  if( writer_check_loaded(w, err)==SQLITE_OK && zt_output_place(w->output, err)==SQLITE_OK ){
+  const zt_file held = w->loaded ? zt_output_hold(w->output, &w->budget.interrupt, err) : -1;
+  if( !err->rc && writer_check_loaded(w, err)==SQLITE_OK
+   && zt_output_place(w->output, err)==SQLITE_OK ){
     w->placed = true;
   }
   zt_os_close(held);

@@ -144,22 +144,36 @@ TEST(many_bytes_are_written_in_several_calls){
   zt_os_unmap(p, n);
 }
 
+static bool stop_at_the_third(void *context){
+  return ++*(int*)context==3;
+}
+
 TEST(a_directory_that_others_hold){
+  const zt_interrupt unhurried = { NULL, NULL };
+  int asked = 0;
+  const zt_interrupt hurried = { stop_at_the_third, &asked };
+  zt_error err = ZT_ERROR_NONE;
   zt_file held;
   refuse("flock", EWOULDBLOCK, 1, 3);
   refuse("nanosleep", EINTR, 1, ALWAYS);
-  held = zt_os_hold_directory(path);
+  held = zt_os_hold_directory(path, &unhurried, &err);
   assert_true(held>=0);
   assert_int_equal(times_called(), 4);
   zt_os_close(held);
   refuse_nothing();
   refuse("flock", EWOULDBLOCK, 1, ALWAYS);
   refuse("nanosleep", EINTR, 1, ALWAYS);
-  assert_true(zt_os_hold_directory(path)==-1);
+  assert_true(zt_os_hold_directory(path, &unhurried, &err)==-1);
   assert_int_equal(times_called(), 1000);
   refuse_nothing();
+  refuse("flock", EWOULDBLOCK, 1, ALWAYS);
+  assert_true(zt_os_hold_directory(path, &hurried, &err)==-1);
+  assert_int_equal(times_called(), 3);
+  assert_int_equal(err.rc, SQLITE_INTERRUPT);
+  zt_error_clear(&err);
+  refuse_nothing();
   refuse("flock", ENOLCK, 1, ALWAYS);
-  assert_true(zt_os_hold_directory(path)==-1);
+  assert_true(zt_os_hold_directory(path, &unhurried, &err)==-1);
   assert_int_equal(times_called(), 1);
   refuse_nothing();
 }
