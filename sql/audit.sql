@@ -131,11 +131,12 @@ WITH held AS (
          CASE WHEN s.encoding <> 'raw' AND s.digest_of <> 'decoded' THEN s.encoding END AS coded,
          k.type, q.type AS known_as, n.name AS object, o.shape, o.components = 1 AS single,
          min(h.name) OVER (PARTITION BY h.value, h.algorithm, h.layout, p.offset, p.length, s.dtype) AS tied,
-         count(*) OVER (PARTITION BY h.value, h.algorithm, h.layout, p.length, s.dtype, h.seen, h.checked) AS names
+         CASE WHEN min(h.name) OVER held = max(h.name) OVER held AND min(h.storage) OVER held = max(h.storage) OVER held THEN 1 ELSE 2 END AS names
   FROM held AS h CROSS JOIN part AS p ON p.layout = h.layout AND p.name = h.name AND p.storage = h.storage
        CROSS JOIN storage AS s ON s.id = h.storage CROSS JOIN layout_objects AS o ON o.layout = h.layout AND o.name = h.name
        CROSS JOIN kind AS k ON k.id = o.kind CROSS JOIN kinds AS q ON q.id = o.kind CROSS JOIN name AS n ON n.id = h.name
   WHERE p.length > 0 AND p.shard IS NULL
+  WINDOW held AS (PARTITION BY h.value, h.algorithm, h.layout)
 ), judged AS (
   SELECT *, (single OR min(checked) OVER alike = 0) AND min(seen) OVER alike <> max(seen) OVER alike AS torn
   FROM placed WHERE tied = name

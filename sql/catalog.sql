@@ -626,14 +626,19 @@ SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, h.na
 FROM troubles AS t JOIN file AS f ON f.id = t.file JOIN host AS h ON h.id = f.host WHERE t.trouble = 'other';
 
 -- Which files are on disk, each counted once, however many names it has (hard links, symbolic links, the snapshots of a cache)? path is
--- the first of the names.
+-- the first of the names, and all else is what was found there. The fingerprint may have been computed by another name.
 DROP VIEW IF EXISTS main.physical_files;
 CREATE VIEW main.physical_files AS
-SELECT min(f.path) AS path, count(*) AS names, f.container, f.version, f.size, f.mtime, a.objects, a.parameters, l.stored_bytes,
-       f.error, t.trouble, f.fingerprint, f.device, f.inode, h.name AS host, min(f.id) AS file, f.layout
-FROM file AS f JOIN host AS h ON h.id = f.host LEFT JOIN troubles AS t ON t.file = f.id
+WITH named AS (
+  SELECT *, count(*) OVER one AS names, row_number() OVER (one ORDER BY path) AS number,
+         max(fingerprint) OVER (PARTITION BY host, device, inode, CASE WHEN inode IS NULL THEN id END, layout, size, mtime) AS known
+  FROM file WINDOW one AS (PARTITION BY host, device, inode, CASE WHEN inode IS NULL THEN id END)
+)
+SELECT f.path, f.names, f.container, f.version, f.size, f.mtime, a.objects, a.parameters, l.stored_bytes,
+       f.error, t.trouble, f.known AS fingerprint, f.device, f.inode, h.name AS host, f.id AS file, f.layout
+FROM named AS f JOIN host AS h ON h.id = f.host LEFT JOIN troubles AS t ON t.file = f.id
      LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture
-GROUP BY f.host, f.device, f.inode, CASE WHEN f.inode IS NULL THEN f.id END;
+WHERE f.number = 1;
 
 -- How much is there in all? `names` are paths; `files` and the columns after it count each file on disk once. Files that are not tensor
 -- files count only in `others`.

@@ -114,6 +114,16 @@ def test_duplicates(build):
         ("crc32c:abcdef01", "u8", "raw", "little", 8, 2, 2, 8, "candidate", "models/a.zt", "models/b.zt", "u8", "crc")]
 
 
+@pytest.mark.parametrize("second", [lambda data, digest: dense(writer.zstd(data), [16], encoding="zstd", decoded_length=16, digest=digest),
+                                    lambda data, digest: dense(data, digest=digest)], ids=["zstd", "same"])
+def test_duplicates_within_a_file_are_of_one_file(build, second):
+    """Also if they are stored otherwise."""
+    data, digest = bytes(range(16)), sha256(bytes(range(16)))
+    catalog = build(a=writer.write_2({"raw": dense(data, digest=digest), "other": second(data, digest)}))
+    assert ask(catalog, "SELECT copies, files FROM duplicates") == [(2, 1)]
+    assert len(ask(catalog, "SELECT * FROM copies")) == 2
+
+
 def test_copies(build):
     catalog = build(**duplicated())
     assert ask(catalog, "SELECT substr(digest, 1, 6), path, object FROM copies") == [

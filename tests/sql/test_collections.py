@@ -35,6 +35,20 @@ def one(catalog, sql, *arguments):
 
 # ---------------------------------------------------------------------------------------------------------------- links
 
+def test_a_file_on_disk_is_what_was_found_at_its_path(tmp_path, catalog, planted):
+    """Not what was found at another name of it before."""
+    for folder in ("new", "old"):
+        os.makedirs(planted.path(folder))
+    first = planted.write("old/b", "sha.zt", planted.model())
+    refresh(catalog, os.path.dirname(first))
+    path = planted.path("new/a" + first[-3:])
+    os.link(first, path)
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\1\0\x46\0{'descr': '<f4', 'fortran_order': False, 'shape': (), }".ljust(80) + bytes(4))
+    refresh(catalog, os.path.dirname(path))
+    assert one(catalog, "SELECT path, names, container, size, objects FROM physical_files") == (path, 2, "npy", 84, 1)
+    assert one(catalog, "SELECT p.file = f.id FROM physical_files AS p JOIN file AS f ON f.path = p.path") == (1,)
+
 def test_totals_count_files_and_bytes_on_disk_once(tmp_path, catalog, planted):
     base, other = planted.model(), planted.model()
     a, b, c = planted.write("a", "sha.zt", base), planted.write("b", "st.safetensors", other), planted.write("c", "le.gguf", base)
