@@ -205,7 +205,7 @@ typedef struct msgpack_items {
 /* True for bytes of a tensor file. */
 static bool msgpack_is_file(zt_pages *p, const zt_msgpack_item *item){
   uint8_t first[ZT_WITHIN_LEAST], last;
-  return zt_msgpack_is_string(item) && item->n>=ZT_WITHIN_LEAST
+  return zt_msgpack_is_string(item) && item->n>=ZT_WITHIN_LEAST && !p->err->rc
       && zt_pages_read(p, item->bytes.at, sizeof(first), first)
       && zt_pages_read(p, item->bytes.end-1, 1, &last)
       && zt_within_is_file(first, item->n, last);
@@ -221,7 +221,8 @@ static msgpack_items msgpack_look(zt_pages *p, zt_msgpack_range rest, bool files
   for(uint64_t n=0; sound && expected>0; n++){
     sound = zt_msgpack_next(p, &rest, &item);
     out.array |= item.type==ZT_MSGPACK_EXT && item.ext==MSGPACK_ARRAY
-              && item.n>=MSGPACK_ARRAY_LEAST;
+              && item.n>=MSGPACK_ARRAY_LEAST;   /* Even if it goes beyond its end */
+    if( !sound ) return out;
     out.array |= mark && item.type==ZT_MSGPACK_TRUE;
     mark = zt_msgpack_is_key(p, &item, ZT_MSGPACK_ND);
     expected--;
@@ -232,7 +233,7 @@ static msgpack_items msgpack_look(zt_pages *p, zt_msgpack_range rest, bool files
     if( n==1 ) out.key = zt_msgpack_is_string(&item) || item.type==ZT_MSGPACK_UINT;
     if( files ) out.file |= msgpack_is_file(p, &item);
   }
-  out.sound = sound && expected==0 && rest.at==rest.end;
+  out.sound = sound && expected==0 && rest.at==rest.end && !p->err->rc;
   return out;
 }
 

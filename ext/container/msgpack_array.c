@@ -74,11 +74,12 @@ bool zt_msgpack_fail_end(zt_msgpack_scan *s, uint64_t at){
 bool zt_msgpack_is_key(zt_pages *p, const zt_msgpack_item *item, const char *text){
   char bytes[sizeof(ZT_MSGPACK_CHUNKED)];   /* The longest one */
   const size_t n = strlen(text);
-  return zt_msgpack_is_string(item) && item->n==n
+  return zt_msgpack_is_string(item) && item->n==n && !p->err->rc
       && zt_pages_read(p, item->bytes.at, n, bytes) && memcmp(bytes, text, n)==0;
 }
 
 void zt_msgpack_try(zt_msgpack_scan *s){
+  assert( !s->err->rc );
   s->trial = *s->err;   /* Its place */
   s->in.err = &s->trial;
 }
@@ -513,7 +514,7 @@ bool zt_msgpack_add_numpy(zt_msgpack_scan *s, zt_msgpack_range *in, const zt_msg
   zt_cbor_out descr = { .err = s->err };
   zt_msgpack_range rest = *in;
   bool found;
-  if( map->type!=ZT_MSGPACK_MAP || map->n<MSGPACK_KEY_KIND || map->n>MSGPACK_KEY_KEYS
+  if( s->err->rc || map->type!=ZT_MSGPACK_MAP || map->n<MSGPACK_KEY_KIND || map->n>MSGPACK_KEY_KEYS
    || depth>=ZT_MSGPACK_DEPTH ) return false;
   zt_msgpack_try(s);
   found = msgpack_read_numpy(s, &rest, map->n, &descr, &array);
