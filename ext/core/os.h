@@ -68,9 +68,6 @@ int64_t zt_os_birth(const char *path);
 /* Returns 0 if the path exists, even as a dangling symbolic link; else the errno value. */
 int zt_os_exists(const char *path);
 
-/* Returns whether the path is a symbolic link. */
-bool zt_os_is_link(const char *path);
-
 /* Returns whether the errno value means that nothing is there, rather than that it cannot be
 ** examined. */
 bool zt_os_absent(int error_number);

@@ -119,13 +119,6 @@ int64_t zt_os_birth(const char *path){
 }
 #endif
 
-bool zt_os_is_link(const char *path){
-  struct stat s;
-  int rc;
-  ZT_OS_UNINTERRUPTED( (rc = lstat(path, &s))!=0 );
-  return rc==0 && S_ISLNK(s.st_mode);
-}
-
 int zt_os_exists(const char *path){
   struct stat s;
   int rc;

@@ -244,14 +244,6 @@ int zt_os_exists(const char *path){
   return error_number;
 }
 
-bool zt_os_is_link(const char *path){
-  zt_os_wide w;
-  DWORD attributes = INVALID_FILE_ATTRIBUTES;
-  if( zt_os_widen(&w, path, L"")==0 ) attributes = GetFileAttributesW(w.z);
-  zt_os_wide_clear(&w);
-  return attributes!=INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_REPARSE_POINT)!=0;
-}
-
 /* Removes the prefix of a final path, which has wildcards in it. */
 static wchar_t *os_plain(wchar_t *path){
   if( wcsncmp(path, L"\\\\?\\", 4) ) return path;

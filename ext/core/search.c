@@ -150,11 +150,6 @@ static void search_add_unlisted(zt_search *w, int error_number){
   zt_search_add_failed(w, search_directory(w), "list the directory", error_number);
 }
 
-/* Returns whether the walk goes to the only wanted path alone. */
-static bool search_goes_straight(const zt_search *w){
-  return w->filter->only && !w->whole;
-}
-
 /* Adds the one name that leads to the only wanted path. */
 static void search_load_only(zt_search *w, zt_dirents *e){
   const char *only = w->filter->only;
@@ -189,7 +184,7 @@ static void search_load(zt_search *w, search_names *names, search_reading *read)
   int error_number = 0;
   if( zt_interrupt_check(&w->filter->interrupt, w->err) ) return;
   /* The wanted path may be this directory, as one that cannot be read */
-  if( search_goes_straight(w) && strcmp(w->filter->only, search_directory(w))!=0 ){
+  if( w->filter->only && strcmp(w->filter->only, search_directory(w))!=0 ){
     search_load_only(w, &names->dirents);
     return;
   }
@@ -371,10 +366,8 @@ static search_reading *search_take_reading(search_trial *t, size_t i){
 /* Continues below the path so far, whose kind the directory reported. Returns 0 or the errno
 ** value. */
 static int search_try_below(const search_trial *t, zt_kind kind, search_reading *read){
-  const bool straight = search_goes_straight(t->w);
-  const bool link = kind==ZT_KIND_UNKNOWN && !straight;
+  const bool link = kind==ZT_KIND_UNKNOWN && !t->w->filter->only;
   if( kind!=ZT_KIND_DIRECTORY && kind!=ZT_KIND_UNKNOWN ) return 0;
-  if( straight && zt_os_is_link(t->w->path) ) t->w->linked = true;
   return search_descend(t->w, t->here, link ? SEARCH_STEP_LINK : SEARCH_STEP_NAME, t->next, read);
 }
 
@@ -495,21 +488,11 @@ static char search_separator_of(const char *source){
 }
 
 void zt_search_below(zt_search *w, const char *base, size_t nBase, const char *pattern){
-  const size_t before = w->out->n;
   w->separator = search_separator_of(base);
   w->nLinks = 0;   /* Links are recorded by place in the pattern, which is another one now */
   search_truncate_to(w, 0);
   search_push(w, base, nBase);
-  if( w->err->rc ) return;
-  search_from_base(w, pattern);
-  if( !w->linked || w->err->rc ) return;
-  /* The walk may have entered the directory through another link, and then lists nothing here */
-  w->linked = false;
-  w->whole = true;
-  zt_search_drop(w->out, before);
-  search_truncate_to(w, nBase);
-  search_from_base(w, pattern);
-  w->whole = false;
+  if( !w->err->rc ) search_from_base(w, pattern);
 }
 
 void zt_search_clear(zt_search *w){

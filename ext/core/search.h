@@ -28,8 +28,6 @@ typedef struct zt_search {
                                 ** pattern. Each is entered once for a rest, or a farm of links
                                 ** would have no end. Owned */
   size_t nLinks, linksRoom;
-  bool linked;               /* A directory on the way to the only wanted path is a link, */
-  bool whole;                /* so that the walk begins anew, through all directories */
   unsigned steps;            /* Counts up to a check for an interrupt */
   struct search_trial *trial;   /* Of the directory that the path is in; borrowed */
 } zt_search;

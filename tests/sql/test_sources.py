@@ -610,20 +610,3 @@ def test_a_bad_escape_in_a_uri_is_an_error(db, uri):
     expected = f"{prefix(uri)}a file: URI with a bad percent-encoding"
     assert message(db, "SELECT * FROM zt_objects(?)", uri) == expected
     assert rows(db, "SELECT path, size, error FROM zt_files(?)", uri) == [(uri, None, expected)]
-
-
-@pytest.mark.parametrize("source", ["t", "t/*/h.zt", "t/**/h.zt", "t/l*/*.zt"])
-def test_a_directory_behind_two_links_has_the_same_path_however_it_is_looked_up(db, source, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "store").mkdir()
-    (tmp_path / "t").mkdir()
-    (tmp_path / "store" / "h.zt").write_bytes(writer.sample())
-    for name in ("l1", "l2"):
-        os.symlink("../store", f"t/{name}")
-    (path,), = rows(db, "SELECT path FROM zt_files(?)", source)
-    other = path.replace("l1", "l2") if "l1" in path else path.replace("l2", "l1")
-    for found, is_one in ((path, 1), (other, 0)):
-        for condition in ("path = ?2", "+path = ?2", "path IN (?2, 'x')", "path LIKE ?2", "path GLOB ?2", "path BETWEEN ?2 AND ?2"):
-            assert value(db, f"SELECT count(*) FROM zt_files(?1) WHERE {condition}", source, found) == is_one, (found, condition)
-        assert rows(db, "SELECT count(o.path) FROM (SELECT ? AS p) CROSS JOIN zt_files(?) AS o ON o.path = p", found, source) == [(is_one,)]
-        assert rows(db, "SELECT ?1 IN (SELECT path FROM zt_files(?2)), EXISTS (SELECT 1 FROM zt_files(?2) WHERE path = ?1)", found, source) == [(is_one, is_one)]
