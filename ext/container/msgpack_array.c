@@ -79,8 +79,8 @@ bool zt_msgpack_is_key(zt_pages *p, const zt_msgpack_item *item, const char *tex
 }
 
 void zt_msgpack_try(zt_msgpack_scan *s){
-  assert( !s->err->rc );
-  s->trial = *s->err;   /* Its place */
+  if( s->err->rc ) s->trial = ZT_ERROR_NONE;   /* Its message is of one error */
+  else s->trial = *s->err;                     /* Its place */
   s->in.err = &s->trial;
 }
 

@@ -50,8 +50,7 @@ static inline zt_text zt_msgpack_path(const zt_msgpack_scan *s){
 /* Fails because something ends that has more items (MP2), unless a failure is recorded. */
 bool zt_msgpack_fail_end(zt_msgpack_scan *s, uint64_t at);
 
-/* Between these, faults of the file that s->in meets are of one value, and no failure. Nothing has
-** failed before. */
+/* Between these, faults of the file that s->in meets are of one value, and no failure. */
 void zt_msgpack_try(zt_msgpack_scan *s);
 void zt_msgpack_tried(zt_msgpack_scan *s);
 
