@@ -294,7 +294,7 @@ TEST_WITH(test_parts_of_one_tensor_in_several_shards, empty, NULL){
 
 /* --- Findings --- */
 
-/* The shard's bytes; digests of the shard and of the component; the component's type; and what a full check finds. */
+/* The shard's bytes; digests of the shard and of the component; the component's type; and what a full check finds, of which a quick one finds a digest's form. */
 TEST_WITH(test_findings_of_shards, empty, NULL){
   static const struct { const char *row, *bytes; size_t size; const char *shard, *part, *type, *full, *last; } rows[] = {
     { "all is well", "\x01\x00\x01\x01\x00\x00\x00\x01", SMALL, "ok", "ok", "bool", "", NULL },
@@ -321,7 +321,8 @@ TEST_WITH(test_findings_of_shards, empty, NULL){
     save_model("m.zt", notation);
     save("m-s.zt", b);
     open_path(&o, at("m.zt"));
-    assert_findings(&o, "", rows[i].full, rows[i].row);
+    /* A digest's form is the manifest's */
+    assert_findings(&o, strcmp(rows[i].full, "Z16")==0 || strcmp(rows[i].full, "W7")==0 ? rows[i].full : "", rows[i].full, rows[i].row);
     if( rows[i].last ) assert_last(&o, rows[i].full, rows[i].last, rows[i].row);
     close_opened(&o);
   }
