@@ -213,42 +213,49 @@ static bool writer_changes(sqlite3 *db, const char *name){
   return true;
 }
 
-/* True if the database's journal is in a file, from which a write that fails is undone. */
-static bool writer_has_journal(sqlite3 *db, const char *name){
+/* Set *found to whether the database's journal is in a file, from which a write that fails is
+** undone. It is where SQLite does not tell. Fails only for lack of memory. */
+static int writer_find_journal(sqlite3 *db, const char *name, bool *found){
   char *sql = sqlite3_mprintf("PRAGMA \"%w\".journal_mode", name);
   sqlite3_stmt *mode = NULL;
-  bool found = true;
-  if( sql && sqlite3_prepare_v2(db, sql, -1, &mode, NULL)==SQLITE_OK
-   && sqlite3_step(mode)==SQLITE_ROW ){
+  int rc = sql ? sqlite3_prepare_v2(db, sql, -1, &mode, NULL) : SQLITE_NOMEM;
+  *found = true;
+  if( rc==SQLITE_OK && (rc = sqlite3_step(mode))==SQLITE_ROW ){
     const char *text = (const char*)sqlite3_column_text(mode, 0);
-    found = !text || (strcmp(text, "memory")!=0 && strcmp(text, "off")!=0);
+    if( !text ) rc = SQLITE_NOMEM;
+    else *found = strcmp(text, "memory")!=0 && strcmp(text, "off")!=0;
   }
   sqlite3_finalize(mode);
   sqlite3_free(sql);
-  return found;
+  return (rc & 0xff)==SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* True if the transaction may change a database other than temp, and each of those has a journal in
-** a file. SQLite undoes a flush that fails from there; without, it leaves the database corrupt. */
-static bool writer_may_flush(sqlite3 *db){
+/* Set *out if the transaction may change a database other than temp, and each of those has a
+** journal in a file. SQLite undoes a flush that fails from there; without, it leaves the database
+** corrupt. Fails only for lack of memory. */
+static int writer_may_flush(sqlite3 *db, bool *out){
   sqlite3_stmt *list = NULL;
-  bool changes = false, journals = true;
-  if( sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &list, NULL)!=SQLITE_OK ) return true;
-  while( journals && sqlite3_step(list)==SQLITE_ROW ){
+  int rc = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &list, NULL);
+  bool journals = true;
+  *out = rc!=SQLITE_OK;
+  while( rc==SQLITE_OK && journals && (rc = sqlite3_step(list))==SQLITE_ROW ){
     const char *name = (const char*)sqlite3_column_text(list, 1);
-    if( sqlite3_column_int(list, 0)==1 || !name || !writer_changes(db, name) ) continue;
-    changes = true;
-    journals = writer_has_journal(db, name);
+    rc = name ? SQLITE_OK : SQLITE_NOMEM;
+    if( rc || sqlite3_column_int(list, 0)==1 || !writer_changes(db, name) ) continue;
+    rc = writer_find_journal(db, name, &journals);
+    *out = journals;
   }
   sqlite3_finalize(list);
-  return changes && journals;
+  return (rc & 0xff)==SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 /* Have SQLite take the locks that it needs for its own commit, which it otherwise does after xSync.
 ** It takes them when it writes pages to a database, before that to commit. */
 static int writer_lock_databases(zt_writer *w, zt_error *err){
   sqlite3 *db = w->connection->db;
-  const int rc = writer_may_flush(db) ? sqlite3_db_cacheflush(db) : SQLITE_OK;
+  bool flushes;
+  int rc = writer_may_flush(db, &flushes);
+  if( rc==SQLITE_OK && flushes ) rc = sqlite3_db_cacheflush(db);
   switch( rc & 0xff ){
     case SQLITE_OK:
     case SQLITE_CANTOPEN: return SQLITE_OK;   /* Of temp, which needs no file until it is large */
