@@ -92,7 +92,7 @@ int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs
       }
       zt_container_component(c, i, k, ZT_COMPONENT_OFFSET|ZT_COMPONENT_LENGTH|ZT_COMPONENT_SHARD,
                              &component);
-      /* Those that are kept are the manifest's */
+      /* The manifest has the bytes that are kept */
       out->unsized |= component.unsized && component.codec!=ZT_CODEC_KEPT;
       if( component.length==0 || component.scattered ) continue;
       if( !component.shard.z ) offsets |= component.offset;

@@ -217,9 +217,9 @@ static msgpack_items msgpack_look(zt_pages *p, zt_msgpack_range rest, bool files
   msgpack_items out = { .key = true };
   zt_msgpack_item item;
   uint64_t expected = 1;   /* Items, at most as many as there are bytes */
-  bool sound = true, mark = false;
-  for(uint64_t n=0; sound && expected>0; n++){
-    sound = zt_msgpack_next(p, &rest, &item);
+  bool mark = false;
+  for(uint64_t n=0; expected>0; n++){
+    const bool sound = zt_msgpack_next(p, &rest, &item);
     out.array |= item.type==ZT_MSGPACK_EXT && item.ext==MSGPACK_ARRAY
               && item.n>=MSGPACK_ARRAY_LEAST;   /* Even if it goes beyond its end */
     if( !sound ) return out;
@@ -233,7 +233,7 @@ static msgpack_items msgpack_look(zt_pages *p, zt_msgpack_range rest, bool files
     if( n==1 ) out.key = zt_msgpack_is_string(&item) || item.type==ZT_MSGPACK_UINT;
     if( files ) out.file |= msgpack_is_file(p, &item);
   }
-  out.sound = sound && expected==0 && rest.at==rest.end && !p->err->rc;
+  out.sound = rest.at==rest.end && !p->err->rc;
   return out;
 }
 

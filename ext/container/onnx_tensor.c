@@ -217,9 +217,12 @@ bool zt_onnx_read_map(zt_onnx_scan *s, zt_onnx_cursor c, uint32_t field, unsigne
 }
 
 /* The bytes of a key's value; empty if there are none. */
+static int64_t onnx_map_find(const zt_onnx_map *map, const char *key){
+  return zt_keys_find(&map->keys, onnx_map_bytes(map), (zt_text){ key, strlen(key) });
+}
+
 static zt_message onnx_map_value(const zt_onnx_map *map, const char *key){
-  const int64_t i = zt_keys_find(&map->keys, onnx_map_bytes(map),
-                                (zt_text){ key, strlen(key) });
+  const int64_t i = onnx_map_find(map, key);
   return i<0 ? (zt_message){ 0, 0 } : map->values[i].bytes;
 }
 
@@ -350,13 +353,6 @@ static bool onnx_decimal(zt_onnx_scan *s, zt_message m, uint64_t *out){
   return true;
 }
 
-/* True if a key is there, and its text is empty. */
-static bool onnx_map_is_empty(const zt_onnx_map *map, const char *key){
-  const int64_t i = zt_keys_find(&map->keys, onnx_map_bytes(map),
-                                (zt_text){ key, strlen(key) });
-  return i>=0 && map->values[i].bytes.at==map->values[i].bytes.end;
-}
-
 /* OX8; s->map is external_data. */
 static void onnx_set_external(zt_onnx_scan *s, zt_onnx_part *out){
   const zt_message offset = onnx_map_value(&s->map, "offset");
@@ -366,7 +362,8 @@ static void onnx_set_external(zt_onnx_scan *s, zt_onnx_part *out){
   out->rule = "OX8";
   out->to_end = out->unsized = length.at==length.end;
   if( !onnx_decimal(s, offset, &out->offset) || !onnx_decimal(s, length, &out->length)
-   || onnx_map_is_empty(&s->map, "offset") || out->length>UINT64_MAX-out->offset ){
+   || (offset.at==offset.end && onnx_map_find(&s->map, "offset")>=0)
+   || out->length>UINT64_MAX-out->offset ){
     out->fault = "offset and length of its external data are no decimal numbers of 64 bits";
   }
   if( !zt_onnx_text(s, location, &text) ) return;

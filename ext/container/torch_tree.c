@@ -588,9 +588,12 @@ static bool tree_entries(tree_walk *w, zt_pickle_node node, const zt_pickle_valu
   tree_add_part(&parts, call->dict, TREE_KEYS);
   tree_add_part(&parts, call->list, TREE_INDICES);
   if( tree_reaches(w, call->state) ) tree_add_state(w->p, call->state, &parts);
+  if( w->err->rc ) return true;
   if( w->visitor->plain && w->depth && tree_are_empty(w, &parts) ){
     tree_leaf(w, node, ZT_TORCH_NAMED);
-  }else if( !w->err->rc ) tree_enter_parts(w, &parts, node);
+  }else{
+    tree_enter_parts(w, &parts, node);
+  }
   return true;
 }
 
