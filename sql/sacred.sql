@@ -44,8 +44,8 @@ FROM sacred.run AS r
 CROSS JOIN sacred.experiment AS e ON e.experiment_id = r.experiment_id
 CROSS JOIN sacred_logged AS l ON l.run = r.run_id
 CROSS JOIN zt_files(CASE l.role
-  WHEN 'artifact' THEN (SELECT a.content FROM sacred.artifact AS a WHERE a.artifact_id = l.id)
-  ELSE (SELECT a.content FROM sacred.resource AS a WHERE a.resource_id = l.id) END) AS f;
+  WHEN 'artifact' THEN (SELECT CAST(a.content AS BLOB) FROM sacred.artifact AS a WHERE a.artifact_id = l.id)
+  ELSE (SELECT CAST(a.content AS BLOB) FROM sacred.resource AS a WHERE a.resource_id = l.id) END) AS f;
 
 -- Which models did each run log, and what do they contain? `error` is the reason why a model cannot be read. total() cannot overflow.
 CREATE TEMP VIEW sacred_models AS

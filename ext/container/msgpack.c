@@ -41,6 +41,7 @@
 #define MSGPACK_ARRAY 1                         /* Types of extensions */
 #define MSGPACK_COMPLEX 2
 #define MSGPACK_SCALAR 3
+#define MSGPACK_WITHIN 8                        /* Levels of msgpack in bytes that are looked at */
 
 static const zt_rule msgpack_rules[] = {
   ZT_ERROR("MP1", "msgpack-head", "no item begins with 0xC1 (msgpack)", ZT_SPEC_MSGPACK),
@@ -199,21 +200,15 @@ typedef struct msgpack_items {
   bool sound;              /* They are a map, or an array of numbers, which ends where they end */
   bool array;              /* There is an array, before the place where they do not parse, */
   bool key;                /* and what stands where the first key does is one */
-  bool file;               /* There are bytes of a tensor file, which were looked for */
+  bool file;               /* There are bytes with tensors, which were looked for */
 } msgpack_items;
 
-/* True for bytes of a tensor file. */
-static bool msgpack_is_file(zt_pages *p, const zt_msgpack_item *item){
-  uint8_t first[ZT_WITHIN_LEAST], last;
-  return zt_msgpack_is_string(item) && item->n>=ZT_WITHIN_LEAST && !p->err->rc
-      && zt_pages_read(p, item->bytes.at, sizeof(first), first)
-      && zt_pages_read(p, item->bytes.end-1, 1, &last)
-      && zt_within_is_file(first, item->n, last);
-}
+static bool msgpack_holds(zt_pages *p, const zt_msgpack_item *item, int level);
 
 /* Items are read one after the other, whatever they are in. Translations of gettext begin as a map,
-** too: its first key is a list. */
-static msgpack_items msgpack_look(zt_pages *p, zt_msgpack_range rest, bool files){
+** too: its first key is a list. level 0: a file, in which no other files are looked for; else how
+** deep in bytes it is, which may be a list. */
+static msgpack_items msgpack_look(zt_pages *p, zt_msgpack_range rest, int level){
   msgpack_items out = { .key = true };
   zt_msgpack_item item;
   uint64_t expected = 1;   /* Items, at most as many as there are bytes */
@@ -229,24 +224,39 @@ static msgpack_items msgpack_look(zt_pages *p, zt_msgpack_range rest, bool files
     if( item.type==ZT_MSGPACK_ARRAY ) expected += item.n;
     if( item.type==ZT_MSGPACK_MAP ) expected += 2*item.n;
     if( expected>rest.end-rest.at ) return out;
-    if( n==0 && item.type!=ZT_MSGPACK_MAP && !out.array ) return out;
+    if( n==0 && item.type!=ZT_MSGPACK_MAP && !(level>0 && item.type==ZT_MSGPACK_ARRAY)
+     && !out.array ) return out;
     if( n==1 ) out.key = zt_msgpack_is_string(&item) || item.type==ZT_MSGPACK_UINT;
-    if( files ) out.file |= msgpack_is_file(p, &item);
+    if( level>0 ) out.file = out.file || msgpack_holds(p, &item, level+1);
   }
   out.sound = rest.at==rest.end && !p->err->rc;
   return out;
 }
 
-/* True for bytes that are a tensor file, or msgpack with arrays or such bytes in it. */
+/* True for bytes that are a tensor file, or msgpack with arrays or such bytes in it. Bytes of the
+** last level that are msgpack may have them. Before msgpack had bytes, they were texts, which are
+** no text if they have a zero or begin within a character. */
+static bool msgpack_holds(zt_pages *p, const zt_msgpack_item *item, int level){
+  uint8_t first[ZT_WITHIN_LEAST], last;
+  msgpack_items items;
+  if( !zt_msgpack_is_string(item) || item->n<ZT_WITHIN_LEAST || p->err->rc
+   || !zt_pages_read(p, item->bytes.at, sizeof(first), first)
+   || !zt_pages_read(p, item->bytes.end-1, 1, &last) ) return false;
+  if( item->type==ZT_MSGPACK_TEXT && (first[0] & 0xC0)!=0x80 && !memchr(first, 0, sizeof(first)) ){
+    return false;
+  }
+  if( zt_within_is_file(first, item->n, last) ) return true;
+  items = msgpack_look(p, item->bytes, level);
+  return items.sound && (items.array || items.file || level==MSGPACK_WITHIN);
+}
+
 static bool msgpack_holds_tensors(msgpack_walk *w, const zt_msgpack_item *item){
-  msgpack_items items = { .sound = false };
-  bool file;
-  if( !zt_msgpack_is_string(item) || item->n<ZT_WITHIN_LEAST ) return false;
+  bool found;
+  if( !zt_msgpack_is_string(item) ) return false;
   zt_msgpack_try(&w->scan);
-  file = msgpack_is_file(&w->scan.in, item);
-  if( !file ) items = msgpack_look(&w->scan.in, item->bytes, true);
+  found = msgpack_holds(&w->scan.in, item, 1);
   zt_msgpack_tried(&w->scan);
-  return file || (items.sound && (items.array || items.file));
+  return found;
 }
 
 /* --- The walk --- */
@@ -405,7 +415,7 @@ static void msgpack_close(zt_container *c){
 
 /* True if all parses, or an array below a key comes before what does not. */
 static bool msgpack_probe_items(zt_pages *p){
-  const msgpack_items items = msgpack_look(p, (zt_msgpack_range){ 0, p->size }, false);
+  const msgpack_items items = msgpack_look(p, (zt_msgpack_range){ 0, p->size }, 0);
   return items.sound || (items.array && items.key);
 }
 

@@ -26,7 +26,6 @@ typedef struct msgpack_array {
   uint32_t dtype_length;          /* 0: unknown */
   bool chunked, numpy, file;
   zt_span descr;                  /* CBOR; of numpy. dtype is its text; without one it has fields */
-  char kind;                      /* Of numpy; 0: none */
   uint32_t pieces, chunks;        /* Position of the list in the kept bytes, and their number */
   uint64_t decoded;               /* Bytes of all chunks */
 } msgpack_array;
@@ -466,14 +465,28 @@ static bool msgpack_put_descr(zt_msgpack_scan *s, zt_msgpack_range *in, int dept
   return !s->err->rc;
 }
 
-/* Read a descr. Objects have the text that npy files have for them. */
+/* Set the dtype of a list of one field without a name, [["", text]]: so numpy describes objects,
+** and bytes without a type, which have no fields. */
+static void msgpack_set_dtype(zt_cbor_out *descr, msgpack_array *out){
+  static const uint8_t head[] = { 0x81, 0x82, 0x60 };   /* A list, a list of two, no text */
+  const size_t n = sizeof(head)+1;
+  if( descr->n<=n || memcmp(descr->p, head, sizeof(head))!=0
+   || descr->p[sizeof(head)]!=0x60+descr->n-n ) return;
+  out->dtype_length = (uint32_t)(descr->n-n);   /* Less than 24 */
+  memcpy(out->dtype, descr->p+n, out->dtype_length);
+}
+
+/* Read a descr. */
 static bool msgpack_read_descr(zt_msgpack_scan *s, zt_msgpack_range *in, zt_cbor_out *descr,
                                msgpack_array *out){
   zt_msgpack_range text = *in;
   zt_msgpack_item item;
-  return zt_msgpack_next(&s->in, &text, &item)
-      && (item.type==ZT_MSGPACK_ARRAY || (text = *in, msgpack_read_dtype(s, &text, out)))
-      && msgpack_put_descr(s, in, 0, descr);
+  if( !zt_msgpack_next(&s->in, &text, &item) ) return false;
+  text = *in;
+  if( item.type!=ZT_MSGPACK_ARRAY && !msgpack_read_dtype(s, &text, out) ) return false;
+  if( !msgpack_put_descr(s, in, 0, descr) ) return false;
+  if( item.type==ZT_MSGPACK_ARRAY ) msgpack_set_dtype(descr, out);
+  return true;
 }
 
 /* Read the value of a key. False: it is not numpy's. */
@@ -487,7 +500,6 @@ static bool msgpack_read_numpy_value(zt_msgpack_scan *s, zt_msgpack_range *in,
   if( key==MSGPACK_KEY_ND ) return item.type==ZT_MSGPACK_TRUE;
   if( !zt_msgpack_is_string(&item) ) return false;
   if( key==MSGPACK_KEY_DATA ) out->data = item.bytes;
-  else if( item.n==1 ) return zt_pages_read(&s->in, item.bytes.at, 1, &out->kind);
   return true;
 }
 
@@ -500,10 +512,6 @@ static bool msgpack_read_numpy(zt_msgpack_scan *s, zt_msgpack_range *in, uint64_
     if( key==MSGPACK_KEY_KEYS || (seen>>key & 1)
      || !msgpack_read_numpy_value(s, in, key, descr, out) ) return false;
     seen |= 1u << key;
-  }
-  if( out->dtype_length==0 && out->kind=='O' ){
-    out->dtype_length = 2;
-    memcpy(out->dtype, "|O", 2);
   }
   return (seen | 1u << MSGPACK_KEY_KIND)==(1u << MSGPACK_KEY_KEYS)-1;
 }
@@ -539,11 +547,15 @@ static msgpack_object msgpack_kept(const zt_container *c, uint32_t at){
   return object;
 }
 
-/* The type of an array of msgpack-numpy. */
-static zt_npy msgpack_npy(const zt_container *c, const msgpack_object *object){
+/* The type of an array of msgpack-numpy. Its bytes are those of all elements. */
+static zt_npy msgpack_npy(const zt_container *c, uint32_t at, const msgpack_object *object){
   const char *text = (const char*)c->kept.p+object->dtype;
+  zt_object shape = { .rank = object->rank };
   zt_npy npy;
   zt_npy_describe((zt_text){ object->dtype_length ? text : NULL, object->dtype_length }, &npy);
+  memcpy(shape.shape, c->kept.p+at+sizeof(*object), 8*(size_t)object->rank);
+  npy.sized = npy.sized && !object->unshaped && zt_object_count(&shape)
+           && zt_mul64(npy.bytes, shape.elements, &npy.bytes);
   return npy;
 }
 
@@ -561,7 +573,7 @@ void zt_msgpack_object(const zt_container *c, uint32_t i, zt_object *out){
     out->format = ZT_TEXT("msgpack.unread");
     out->no_values = "its bytes are a file of their own, which is not read";
   }else if( object.numpy ){
-    const zt_npy npy = msgpack_npy(c, &object);
+    const zt_npy npy = msgpack_npy(c, c->objects.a[i], &object);
     out->format = npy.format;
     out->no_values = npy.no_values;
     if( !npy.dense ) out->layout = ZT_LAYOUT_UNKNOWN;
@@ -578,7 +590,7 @@ void zt_msgpack_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
   out->role = ZT_TEXT("data");
   out->dtype = (zt_text){ object.dtype_length ? name : NULL, object.dtype_length };
   if( object.numpy ){
-    const zt_npy npy = msgpack_npy(c, &object);
+    const zt_npy npy = msgpack_npy(c, c->components.a[k], &object);
     zt_npy_set_type(&npy, out);
   }else if( type ){
     out->dtype = (zt_text){ type->storage, strlen(type->storage) };

@@ -221,6 +221,12 @@ static int64_t onnx_map_find(const zt_onnx_map *map, const char *key){
   return zt_keys_find(&map->keys, onnx_map_bytes(map), (zt_text){ key, strlen(key) });
 }
 
+/* True if a key is there, and its text is empty. */
+static bool onnx_map_is_empty(const zt_onnx_map *map, const char *key){
+  const int64_t i = onnx_map_find(map, key);
+  return i>=0 && map->values[i].bytes.at==map->values[i].bytes.end;
+}
+
 static zt_message onnx_map_value(const zt_onnx_map *map, const char *key){
   const int64_t i = onnx_map_find(map, key);
   return i<0 ? (zt_message){ 0, 0 } : map->values[i].bytes;
@@ -362,7 +368,7 @@ static void onnx_set_external(zt_onnx_scan *s, zt_onnx_part *out){
   out->rule = "OX8";
   out->to_end = out->unsized = length.at==length.end;
   if( !onnx_decimal(s, offset, &out->offset) || !onnx_decimal(s, length, &out->length)
-   || (offset.at==offset.end && onnx_map_find(&s->map, "offset")>=0)
+   || onnx_map_is_empty(&s->map, "offset") || onnx_map_is_empty(&s->map, "length")
    || out->length>UINT64_MAX-out->offset ){
     out->fault = "offset and length of its external data are no decimal numbers of 64 bits";
   }

@@ -10,11 +10,14 @@ bool zt_within_is_file(const uint8_t *first, uint64_t n, uint8_t last){
   static const zt_text begins[] = {
     ZT_TEXT_INIT("PK\3\4"), ZT_TEXT_INIT("\x89HDF\r\n\x1a\n"), ZT_TEXT_INIT("\x93NUMPY"),
     ZT_TEXT_INIT("GGUF"), ZT_TEXT_INIT("ZTEN"), ZT_TEXT_INIT("\x89ZT2\r\n\x1a\n"),
-    ZT_TEXT_INIT("MATLAB 5.0 MAT")   /* None is longer than ZT_WITHIN_LEAST */
+    ZT_TEXT_INIT("MATLAB 5.0 MAT"),
+    ZT_TEXT_INIT("\x80\x02\x8a\nl\xfc\x9c" "F\xf9 j\xa8P\x19.")   /* torch.save before 1.6 */
+    /* None is longer than ZT_WITHIN_LEAST */
   };
   for(size_t i=0; i<sizeof(begins)/sizeof(begins[0]); i++){
     if( memcmp(first, begins[i].z, begins[i].n)==0 ) return true;
   }
+  if( memcmp(first+4, "TFL3", 4)==0 ) return true;
   if( first[8]=='{' && zt_le64(first)<=n-8 ) return true;   /* safetensors */
   return first[0]==WITHIN_PROTO && first[1]>=2 && first[1]<=5 && last==WITHIN_STOP;
 }

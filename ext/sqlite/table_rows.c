@@ -28,6 +28,7 @@ typedef struct rows_row {
   uint64_t fit;                /* Rows that are read together, at most: few after a failure */
   zt_buffer window;            /* Rows that were read together, converted */
   uint64_t from, until;        /* Rows of the window: from <= row < until */
+  bool looked;                 /* A sparse tensor was found to be readable */
 } rows_row;
 
 static void rows_clear(zt_scan *scan){
@@ -60,13 +61,14 @@ static bool rows_can_be_read(zt_scan *scan){
   rows_row *r = scan->row;
   zt_entries *entries;
   bool sound = false;
-  if( !scan->skip || !zt_tensor_is_sparse(&r->tensor) ) return true;
+  if( !scan->skip || r->looked || !zt_tensor_is_sparse(&r->tensor) ) return true;
   entries = sqlite3_malloc64(sizeof(*entries));
   r->budget = zt_connection_budget(scan->connection);
   scan->err->object = r->tensor.object->name;
   if( !entries ) zt_fail_nomem(scan->err);
   else sound = zt_sparse_look(&r->tensor, 0, r->tensor.object->elements, entries, scan->err)==0;
   sqlite3_free(entries);
+  r->looked = sound;
   return sound;
 }
 

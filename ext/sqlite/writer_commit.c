@@ -230,21 +230,23 @@ static int writer_find_journal(sqlite3 *db, const char *name, bool *found){
   return (rc & 0xff)==SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* Set *out if the transaction may change a database other than temp, and each of those has a
-** journal in a file. SQLite undoes a flush that fails from there; without, it leaves the database
-** corrupt. Fails only for lack of memory. */
+/* Set *out if the transaction may change a database with a file, other than temp, and each of those
+** has a journal in a file. SQLite undoes a flush that fails from there; without, it leaves the
+** database corrupt. It is set where SQLite does not tell. Fails only for lack of memory. */
 static int writer_may_flush(sqlite3 *db, bool *out){
   sqlite3_stmt *list = NULL;
   int rc = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &list, NULL);
-  bool journals = true;
-  *out = rc!=SQLITE_OK;
+  bool told = false, changes = false, journals = true;
   while( rc==SQLITE_OK && journals && (rc = sqlite3_step(list))==SQLITE_ROW ){
     const char *name = (const char*)sqlite3_column_text(list, 1);
-    rc = name ? SQLITE_OK : SQLITE_NOMEM;
-    if( rc || sqlite3_column_int(list, 0)==1 || !writer_changes(db, name) ) continue;
+    const char *file = (const char*)sqlite3_column_text(list, 2);
+    rc = name && file ? SQLITE_OK : SQLITE_NOMEM;
+    told = true;
+    if( rc || sqlite3_column_int(list, 0)==1 || !*file || !writer_changes(db, name) ) continue;
+    changes = true;
     rc = writer_find_journal(db, name, &journals);
-    *out = journals;
   }
+  *out = !told || (changes && journals);
   sqlite3_finalize(list);
   return (rc & 0xff)==SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
 }

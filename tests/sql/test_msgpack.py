@@ -196,6 +196,21 @@ def test_arrays_of_other_elements_are_listed_without_values(db, descr, kind, sho
     assert value(db, "SELECT zt_fingerprint(?)", data) is None
 
 
+@pytest.mark.parametrize("shape, descr, n, says", [
+    ([0], "<U1", 0, None), ([0, 3], "|S3", 0, None), ([0], "<f16", 0, None), ([2], "|S3", 6, None), ([], "<U2", 8, None), ([2], "|S3", 5, "its elements are 6 bytes, and it has 5"),
+    ([2, 2], "<U1", 15, "its elements are 16 bytes, and it has 15"), ([2**60, 2], "<U4", 8, None)])
+def test_elements_without_values_have_their_bytes(db, shape, descr, n, says):
+    data = msgpack.two(msgpack.numpy_array(shape, descr, bytes(n)))
+    assert [message for rule, message in rows(db, "SELECT rule, message FROM zt_check(?)", data) if rule != "no-values"] == ([says] if says else [])
+
+
+@pytest.mark.parametrize("descr, kind", [("|V2", "numpy.void"), ("|O", "numpy.object"), ("<f4", "dense")])
+def test_a_field_without_a_name_is_the_element(db, descr, kind):
+    """So numpy describes bytes without a type, and objects."""
+    data = msgpack.two(msgpack.numpy_array([2], [["", descr]], bytes(8), b"V"))
+    assert rows(db, "SELECT format, attributes FROM zt_objects(?) WHERE object = 'w'", data) == [(kind, json.dumps({"descr": [["", descr]]}, separators=(",", ":")))]
+
+
 def changed(key, other):
     return msgpack.Map([(k, other if k == key else v) for k, v in ND])
 
@@ -246,7 +261,8 @@ ZIP = b"PK\3\4" + bytes(40)
 
 
 @pytest.mark.parametrize("inner", [ZIP, msgpack.pack({"state": ZIP}), msgpack.pack({"w": ND}), msgpack.pack({"w": ARRAY}),
-                                   b"\x1f\0\0\0\0\0\0\0" + b"{}".ljust(31), b"\x80\5" + bytes(20) + b"."], ids=range(6))
+                                   b"\x1f\0\0\0\0\0\0\0" + b"{}".ljust(31), b"\x80\5" + bytes(20) + b".", msgpack.pack([ND]), msgpack.pack([1, [ARRAY, ARRAY]]),
+                                   bytes.fromhex("80028a0a6cfc9c46f9206aa850192e") + b"\x80\2M\xe9\3.", struct.pack("<I", 28) + b"TFL3" + bytes(30)], ids=range(10))
 @pytest.mark.parametrize("how", ["path", "blob"])
 def test_bytes_that_are_a_file_with_tensors_are_an_object_without_values(db, save, inner, how):
     source = source_of(save, how, msgpack.pack({"w": ARRAY, "shims": [[inner]], "x": 1}))
@@ -258,12 +274,35 @@ def test_bytes_that_are_a_file_with_tensors_are_an_object_without_values(db, sav
     assert value(db, "SELECT zt_fingerprint(?)", source) is None
 
 
+@pytest.mark.parametrize("inner", [msgpack.pack({"w": ND}), ZIP], ids=["array", "file"])
+@pytest.mark.parametrize("levels", range(1, 12))
+def test_files_in_bytes_in_bytes(db, levels, inner):
+    """As those of a whole pipeline of spaCy. Beyond eight levels, msgpack in bytes may have tensors."""
+    for _ in range(levels):
+        inner = msgpack.pack({"f": inner, "x": 1})
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", inner) == [("f", "msgpack.unread")]
+    assert value(db, "SELECT zt_fingerprint(?)", inner) is None
+
+
+@pytest.mark.parametrize("text", ["GGUF is a format of llama.cpp", "ZTENSOR files are the best", "MATLAB 5.0 MAT-file written by me", "PK\3\4" + "x" * 30])
+def test_texts_that_begin_like_a_file_are_texts(db, text):
+    assert leaves(db, msgpack.pack({"w": ARRAY, "x": text})) == {"x": text}
+
+
+@pytest.mark.parametrize("inner", [ZIP, b"\x93NUMPY" + b"x" * 30, b"GGUF\3" + bytes(30), msgpack.pack({"w": ND})], ids=range(4))
+def test_bytes_of_old_writers_are_texts(db, inner):
+    """msgpack had no bytes before 2013."""
+    data = msgpack.pack({"w": ARRAY, "f": msgpack.Raw(msgpack.counted((0xD9, 0xDA, 0xDB), len(inner)) + inner)})
+    assert rows(db, "SELECT object, format FROM zt_objects(?) WHERE object <> 'w'", data) == [("f", "msgpack.unread")]
+    assert value(db, "SELECT zt_blob(?, 'f')", data) == inner
+
+
 def test_such_bytes_can_be_read_as_a_file(db):
     data = msgpack.pack({"shims": [msgpack.pack({"inner": ND})]})
     assert rows(db, "SELECT object, type FROM zt_objects(zt_blob(?, 'shims/0'))", data) == [("inner", "f32")]
 
 
-@pytest.mark.parametrize("inner", [ZIP[:16], b"PK\3\5" + bytes(40), msgpack.pack({"a": list(range(20))}), msgpack.pack({"a": ZIP})[:-1], msgpack.pack([ND]), b"", bytes(100),
+@pytest.mark.parametrize("inner", [ZIP[:16], b"PK\3\5" + bytes(40), msgpack.pack({"a": list(range(20))}), msgpack.pack({"a": ZIP})[:-1], msgpack.pack([ND])[:-1], b"", bytes(100),
                                    b"\x80\5" + bytes(20), msgpack.pack(None) * 20], ids=range(9))
 def test_other_bytes_are_attributes(db, inner):
     assert leaves(db, msgpack.pack({"w": ARRAY, "x": inner})) == {"x": inner}

@@ -1,4 +1,5 @@
 """zt_rows: the slices of a tensor along its first dimension, each as a vector."""
+import os
 import math
 import sqlite3
 import struct
@@ -330,6 +331,15 @@ def test_an_object_without_values_has_no_rows_whatever_is_asked_for(db, make, co
     assert {value or 0 for value in rows(db, query, file, "skip")[0]} == {0}
     if make is not broken_csr:    # Its first rows can be read
         assert place(file, "w") in message(db, query, file, "abort")
+
+
+def test_a_sparse_tensor_is_looked_through_once(trace, save):
+    n = 50_000
+    path = save("s.zt", writer.write({"w": writer.sparse_csr([n, 3], list(range(n + 1)), [1] * n, bytes(4 * n), "f32")}))
+    asked = ", ".join(str(row) for row in range(0, n, n // 50))
+    got = trace(f"SELECT count(vector) FROM zt_rows('{path}', 'w', 'f32', 'skip') WHERE row IN ({asked});")
+    assert got.out.strip() == "50"
+    assert got.bytes_read(path, 0, os.path.getsize(path)) < 4 * os.path.getsize(path)
 
 
 def test_rows_of_a_tensor_that_is_cut_are_there_without_vectors(db):

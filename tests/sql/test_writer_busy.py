@@ -302,6 +302,41 @@ def test_other_databases_journals(connect, attached, changed):
     assert names(busy.db, "a.zt") == ["old"] and files() == ["a.zt"]
 
 
+@pytest.mark.parametrize("main", [":memory:", "", "m.db"])
+def test_a_database_without_a_file_does_not_matter(connect, main):
+    """Its journal is in memory, and no page of it is written."""
+    db = connect(main, ENTRY)
+    for sql in ("PRAGMA busy_timeout = 0", "ATTACH 'n.db' AS n", "CREATE TABLE main.t(a)", "CREATE TABLE n.u(a)", "INSERT INTO u VALUES(0)"):
+        db.execute(sql).fetchall()
+    declare(db, "a.zt", "mode='replace'")
+    put(db, "old")
+    reader = connect("n.db")
+    reading = reader.execute("SELECT a FROM u, (VALUES(1), (2), (3))")
+    reading.fetchone()
+    for sql in ("BEGIN", "INSERT INTO t VALUES(1)", "INSERT INTO u VALUES(1)"):
+        db.execute(sql)
+    put(db, "new")
+    assert refusal(db, "COMMIT")[0] == BUSY and names(db, "a.zt") == ["old"]
+    reading.close()
+    db.execute("COMMIT")
+    assert names(db, "a.zt") == ["new"] and files() == ["a.zt"]
+
+
+@pytest.mark.parametrize("answer", [sqlite3.SQLITE_DENY, sqlite3.SQLITE_IGNORE])
+@pytest.mark.parametrize("asked", ["database_list", "journal_mode"])
+def test_an_authorizer_that_hides_the_databases(connect, answer, asked):
+    """They are locked as usual."""
+    busy = Busy(connect)
+    busy.db.execute("BEGIN")
+    busy.db.execute("INSERT INTO main_t VALUES(1)")
+    put(busy.db, "new")
+    busy.db.set_authorizer(lambda action, one, *_: answer if action == sqlite3.SQLITE_PRAGMA and one == asked else sqlite3.SQLITE_OK)
+    assert refusal(busy.db, "COMMIT")[0] == BUSY
+    busy.db.set_authorizer(None)
+    assert names(busy.db, "a.zt") == ["old"]
+    busy.release()
+
+
 def test_few_files_may_be_open(connect):
     """A COMMIT has all that it needs, or changes nothing; temp does without a file."""
     found = set()

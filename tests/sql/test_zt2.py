@@ -164,6 +164,12 @@ def test_a_shards_digest_that_cannot_be_checked(db, sharded, digest, rule, said,
         (None, rule, f"the digest of shard 's', '{digest}', is {said}")]
 
 
+def test_a_full_check_finds_what_a_quick_one_does_where_a_shard_is_missing(db, sharded):
+    path = sharded(None, table={"size": 8232, "digest": "sha256:00"})
+    found = {level: [rule for rule, in rows(db, "SELECT rule FROM zt_check(?, ?) WHERE severity = 'error' AND object IS NULL", path, level)] for level in ("quick", "full")}
+    assert found == {"quick": ["malformed-digest"], "full": ["malformed-digest", "missing-shard"]}
+
+
 def test_listing_opens_no_shard(trace, sharded):
     path = sharded()
     got = trace(f"""SELECT count(*), sum(length), max(digest IS NULL) FROM zt_components('{path}');
