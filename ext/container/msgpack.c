@@ -134,15 +134,16 @@ static bool msgpack_put_complex(msgpack_walk *w, zt_msgpack_range in){
   zt_msgpack_item pair, part;
   zt_cbor_out *o = &w->leaves;
   const size_t before = o->n;
+  zt_msgpack_trial trial;
   bool sound;
-  zt_msgpack_try(&w->scan);
+  zt_msgpack_try(&w->scan.in, &trial);
   sound = zt_msgpack_next(&w->scan.in, &in, &pair) && pair.type==ZT_MSGPACK_ARRAY && pair.n==2;
   if( sound ) zt_cbor_put_head(o, ZT_CBOR_ARRAY, 2);
   for(int i=0; i<2 && sound; i++){
     sound = zt_msgpack_next(&w->scan.in, &in, &part) && msgpack_put_number(o, &part);
   }
   sound &= in.at==in.end;
-  zt_msgpack_tried(&w->scan);
+  zt_msgpack_tried(&w->scan.in, &trial);
   if( !sound ) o->n = before;
   return sound;
 }
@@ -227,35 +228,52 @@ static msgpack_items msgpack_look(zt_pages *p, zt_msgpack_range rest, int level)
     if( n==0 && item.type!=ZT_MSGPACK_MAP && !(level>0 && item.type==ZT_MSGPACK_ARRAY)
      && !out.array ) return out;
     if( n==1 ) out.key = zt_msgpack_is_string(&item) || item.type==ZT_MSGPACK_UINT;
-    if( level>0 ) out.file = out.file || msgpack_holds(p, &item, level+1);
+    if( level>0 && level<MSGPACK_WITHIN && !out.array && !out.file ){
+      out.file = msgpack_holds(p, &item, level+1);
+    }
   }
   out.sound = rest.at==rest.end && !p->err->rc;
   return out;
 }
 
-/* True for bytes that are a tensor file, or msgpack with arrays or such bytes in it. Bytes of the
-** last level that are msgpack may have them. Before msgpack had bytes, they were texts, which are
-** no text if they have a zero or begin within a character. */
-static bool msgpack_holds(zt_pages *p, const zt_msgpack_item *item, int level){
+/* True for UTF-8 without U+0000. */
+static bool msgpack_is_utf8(zt_pages *p, zt_msgpack_range bytes){
+  char piece[1024];
+  bool sound = true;
+  while( sound && bytes.at<bytes.end ){
+    uint64_t n = bytes.end-bytes.at;
+    if( n>sizeof(piece) ) n = sizeof(piece);
+    if( !zt_pages_read(p, bytes.at, (size_t)n, piece) ) return false;
+    if( bytes.at+n<bytes.end ){   /* The last character may be cut */
+      for(int k=0; k<3 && (piece[n-1] & 0xC0)==0x80; k++) n--;
+      n--;
+    }
+    sound = zt_utf8_without_nul((zt_text){ piece, (size_t)n });
+    bytes.at += n;
+  }
+  return sound;
+}
+
+static bool msgpack_holds_bytes(zt_pages *p, const zt_msgpack_item *item, int level){
   uint8_t first[ZT_WITHIN_LEAST], last;
   msgpack_items items;
-  if( !zt_msgpack_is_string(item) || item->n<ZT_WITHIN_LEAST || p->err->rc
-   || !zt_pages_read(p, item->bytes.at, sizeof(first), first)
+  if( !zt_pages_read(p, item->bytes.at, sizeof(first), first)
    || !zt_pages_read(p, item->bytes.end-1, 1, &last) ) return false;
-  if( item->type==ZT_MSGPACK_TEXT && (first[0] & 0xC0)!=0x80 && !memchr(first, 0, sizeof(first)) ){
-    return false;
-  }
   if( zt_within_is_file(first, item->n, last) ) return true;
   items = msgpack_look(p, item->bytes, level);
   return items.sound && (items.array || items.file || level==MSGPACK_WITHIN);
 }
 
-static bool msgpack_holds_tensors(msgpack_walk *w, const zt_msgpack_item *item){
+/* True for bytes that are a tensor file, or msgpack with arrays or such bytes in it. Bytes of the
+** last level that are msgpack may have them. Before msgpack had bytes, they were texts. */
+static bool msgpack_holds(zt_pages *p, const zt_msgpack_item *item, int level){
+  zt_msgpack_trial trial;
   bool found;
-  if( !zt_msgpack_is_string(item) ) return false;
-  zt_msgpack_try(&w->scan);
-  found = msgpack_holds(&w->scan.in, item, 1);
-  zt_msgpack_tried(&w->scan);
+  if( !zt_msgpack_is_string(item) || item->n<ZT_WITHIN_LEAST || p->err->rc ) return false;
+  zt_msgpack_try(p, &trial);
+  found = msgpack_holds_bytes(p, item, level)
+       && (item->type==ZT_MSGPACK_BYTES || !msgpack_is_utf8(p, item->bytes));
+  zt_msgpack_tried(p, &trial);
   return found;
 }
 
@@ -313,7 +331,7 @@ static bool msgpack_add(msgpack_walk *w){
   if( item.type==ZT_MSGPACK_EXT && item.ext==MSGPACK_ARRAY ){
     return zt_msgpack_add_array(s, item.bytes);
   }
-  if( msgpack_holds_tensors(w, &item) ) return zt_msgpack_add_file(s, item.bytes);
+  if( msgpack_holds(&s->in, &item, 1) ) return zt_msgpack_add_file(s, item.bytes);
   if( item.n==0 || (item.type!=ZT_MSGPACK_ARRAY && item.type!=ZT_MSGPACK_MAP) ){
     const bool empty_file = w->depth==0 && item.type==ZT_MSGPACK_MAP;
     return empty_file || msgpack_add_leaf(w, &item);

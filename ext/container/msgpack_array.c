@@ -77,17 +77,18 @@ bool zt_msgpack_is_key(zt_pages *p, const zt_msgpack_item *item, const char *tex
       && zt_pages_read(p, item->bytes.at, n, bytes) && memcmp(bytes, text, n)==0;
 }
 
-void zt_msgpack_try(zt_msgpack_scan *s){
-  if( s->err->rc ) s->trial = ZT_ERROR_NONE;   /* Its message is of one error */
-  else s->trial = *s->err;                     /* Its place */
-  s->in.err = &s->trial;
+void zt_msgpack_try(zt_pages *p, zt_msgpack_trial *trial){
+  trial->outer = p->err;
+  if( p->err->rc ) trial->error = ZT_ERROR_NONE;   /* Its message is of one error */
+  else trial->error = *p->err;                     /* Its place */
+  p->err = &trial->error;
 }
 
-void zt_msgpack_tried(zt_msgpack_scan *s){
-  s->in.err = s->err;
-  if( s->err->rc || !s->trial.rc || zt_error_is_of_file(&s->trial) ) zt_error_clear(&s->trial);
-  else *s->err = s->trial;
-  s->trial = ZT_ERROR_NONE;
+void zt_msgpack_tried(zt_pages *p, zt_msgpack_trial *trial){
+  zt_error *err = trial->outer, *e = &trial->error;
+  p->err = err;
+  if( err->rc || !e->rc || zt_error_is_of_file(e) ) zt_error_clear(e);
+  else *err = *e;
 }
 
 /* Read a shape. False: it is none. */
@@ -115,14 +116,15 @@ static bool msgpack_read_dtype(zt_msgpack_scan *s, zt_msgpack_range *in, msgpack
 
 /* MP6. Read the items of an extension; false: it is not an array, or has a part of one. */
 static bool msgpack_read_array(zt_msgpack_scan *s, zt_msgpack_range in, msgpack_array *out){
+  zt_msgpack_trial trial;
   zt_msgpack_item item;
   bool sound;
-  zt_msgpack_try(s);
+  zt_msgpack_try(&s->in, &trial);
   sound = zt_msgpack_next(&s->in, &in, &item) && item.type==ZT_MSGPACK_ARRAY && item.n==3
        && msgpack_read_shape(s, &in, out) && msgpack_read_dtype(s, &in, out)
        && zt_msgpack_next(&s->in, &in, &item)
        && (item.type==ZT_MSGPACK_BYTES || item.type==ZT_MSGPACK_TEXT) && in.at==in.end;
-  zt_msgpack_tried(s);
+  zt_msgpack_tried(&s->in, &trial);
   out->data = item.bytes;
   return sound;
 }
@@ -471,8 +473,8 @@ static void msgpack_set_dtype(zt_cbor_out *descr, msgpack_array *out){
   static const uint8_t head[] = { 0x81, 0x82, 0x60 };   /* A list, a list of two, no text */
   const size_t n = sizeof(head)+1;
   if( descr->n<=n || memcmp(descr->p, head, sizeof(head))!=0
-   || descr->p[sizeof(head)]!=0x60+descr->n-n ) return;
-  out->dtype_length = (uint32_t)(descr->n-n);   /* Less than 24 */
+   || descr->n-n>=24 || descr->p[sizeof(head)]!=0x60+descr->n-n ) return;
+  out->dtype_length = (uint32_t)(descr->n-n);
   memcpy(out->dtype, descr->p+n, out->dtype_length);
 }
 
@@ -521,12 +523,13 @@ bool zt_msgpack_add_numpy(zt_msgpack_scan *s, zt_msgpack_range *in, const zt_msg
   msgpack_array array = { .numpy = true };
   zt_cbor_out descr = { .err = s->err };
   zt_msgpack_range rest = *in;
+  zt_msgpack_trial trial;
   bool found;
   if( s->err->rc || map->type!=ZT_MSGPACK_MAP || map->n<MSGPACK_KEY_KIND || map->n>MSGPACK_KEY_KEYS
    || depth>=ZT_MSGPACK_DEPTH ) return false;
-  zt_msgpack_try(s);
+  zt_msgpack_try(&s->in, &trial);
   found = msgpack_read_numpy(s, &rest, map->n, &descr, &array);
-  zt_msgpack_tried(s);
+  zt_msgpack_tried(&s->in, &trial);
   array.descr = (zt_span){ descr.p, descr.n };
   found = found && !s->err->rc && msgpack_add_object(s, &array);
   zt_cbor_out_clear(&descr);
@@ -554,8 +557,8 @@ static zt_npy msgpack_npy(const zt_container *c, uint32_t at, const msgpack_obje
   zt_npy npy;
   zt_npy_describe((zt_text){ object->dtype_length ? text : NULL, object->dtype_length }, &npy);
   memcpy(shape.shape, c->kept.p+at+sizeof(*object), 8*(size_t)object->rank);
-  npy.sized = npy.sized && !object->unshaped && zt_object_count(&shape)
-           && zt_mul64(npy.bytes, shape.elements, &npy.bytes);
+  npy.sized = npy.sized && !object->unshaped && zt_object_count(&shape);
+  if( !zt_mul64(npy.bytes, shape.elements, &npy.bytes) ) npy.bytes = UINT64_MAX;
   return npy;
 }
 

@@ -21,7 +21,6 @@ typedef struct zt_msgpack_scan {
   zt_builder *b;
   zt_error *err;
   zt_pages in;
-  zt_error trial;          /* Between zt_msgpack_try() and zt_msgpack_tried() */
   zt_cbor_out items;       /* A map for each object: name, shape, attributes */
   zt_cbor_out path;        /* Bytes, not CBOR: the keys on the way */
   zt_renamed repeats;      /* Duplicate names of arrays */
@@ -50,9 +49,13 @@ static inline zt_text zt_msgpack_path(const zt_msgpack_scan *s){
 /* Fails because something ends that has more items (MP2), unless a failure is recorded. */
 bool zt_msgpack_fail_end(zt_msgpack_scan *s, uint64_t at);
 
-/* Between these, faults of the file that s->in meets are of one value, and no failure. */
-void zt_msgpack_try(zt_msgpack_scan *s);
-void zt_msgpack_tried(zt_msgpack_scan *s);
+/* Between these, faults of the file that the pages meet are of one value, and no failure. They may
+** be nested. */
+typedef struct zt_msgpack_trial {
+  zt_error error, *outer;
+} zt_msgpack_trial;
+void zt_msgpack_try(zt_pages *p, zt_msgpack_trial *trial);
+void zt_msgpack_tried(zt_pages *p, zt_msgpack_trial *trial);
 
 /* Append the value of a scalar of numpy (extension 3). False if it is not one that is known; then
 ** nothing was appended. */

@@ -216,7 +216,6 @@ bool zt_onnx_read_map(zt_onnx_scan *s, zt_onnx_cursor c, uint32_t field, unsigne
   return !s->err->rc;
 }
 
-/* The bytes of a key's value; empty if there are none. */
 static int64_t onnx_map_find(const zt_onnx_map *map, const char *key){
   return zt_keys_find(&map->keys, onnx_map_bytes(map), (zt_text){ key, strlen(key) });
 }
@@ -227,6 +226,7 @@ static bool onnx_map_is_empty(const zt_onnx_map *map, const char *key){
   return i>=0 && map->values[i].bytes.at==map->values[i].bytes.end;
 }
 
+/* The bytes of a key's value; empty if there are none. */
 static zt_message onnx_map_value(const zt_onnx_map *map, const char *key){
   const int64_t i = onnx_map_find(map, key);
   return i<0 ? (zt_message){ 0, 0 } : map->values[i].bytes;

@@ -3,7 +3,7 @@
 
 #include "core/host.h"
 
-#define TORCH_LEGACY 64        /* Bytes that may precede an old file's magic number */
+#define TORCH_FRAME 0x95       /* An opcode of pickles with eight bytes */
 #define TORCH_TAR_HEADER 512   /* Bytes of a tar archive's first header */
 #define TORCH_LOCAL 30         /* Bytes of a local header before the name (zip) */
 #define TORCH_PICKLE "/data.pkl"
@@ -24,9 +24,10 @@ static zt_torch_kind torch_guess(const zt_head_tail *input, const uint8_t *p, si
   };
   static const char decimal[] = "L119547037146038801333356L\n";
   static const char *const members[] = { "storages", "tensors", "pickle", "sys_info" };
+  const size_t begin = n>2 && p[2]==TORCH_FRAME ? 11 : 2;
   if( zt_zip_probe(input) ) return ZT_TORCH_ZIP;
-  for(size_t i=0; i<TORCH_LEGACY && i+sizeof(magic)<=n && p[0]==0x80; i++){
-    if( memcmp(p+i, magic, sizeof(magic))==0 ) return ZT_TORCH_PICKLES;
+  if( p[0]==0x80 && n>=begin+sizeof(magic) && memcmp(p+begin, magic, sizeof(magic))==0 ){
+    return ZT_TORCH_PICKLES;
   }
   if( n>=sizeof(decimal)-1 && memcmp(p, decimal, sizeof(decimal)-1)==0 ) return ZT_TORCH_PICKLES;
   if( n<TORCH_TAR_HEADER || memcmp(p+257, "ustar", 5)!=0 ) return ZT_TORCH_NONE;

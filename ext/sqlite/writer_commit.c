@@ -213,9 +213,10 @@ static bool writer_changes(sqlite3 *db, const char *name){
   return true;
 }
 
-/* Set *found to whether the database's journal is in a file, from which a write that fails is
-** undone. It is where SQLite does not tell. Fails only for lack of memory. */
-static int writer_find_journal(sqlite3 *db, const char *name, bool *found){
+/* Set *found to whether a write to the database that fails is undone: from a journal in a file, or
+** in memory if the database has no file. It is where SQLite does not tell. Fails only for lack of
+** memory. */
+static int writer_find_journal(sqlite3 *db, const char *name, bool file, bool *found){
   char *sql = sqlite3_mprintf("PRAGMA \"%w\".journal_mode", name);
   sqlite3_stmt *mode = NULL;
   int rc = sql ? sqlite3_prepare_v2(db, sql, -1, &mode, NULL) : SQLITE_NOMEM;
@@ -223,16 +224,16 @@ static int writer_find_journal(sqlite3 *db, const char *name, bool *found){
   if( rc==SQLITE_OK && (rc = sqlite3_step(mode))==SQLITE_ROW ){
     const char *text = (const char*)sqlite3_column_text(mode, 0);
     if( !text ) rc = SQLITE_NOMEM;
-    else *found = strcmp(text, "memory")!=0 && strcmp(text, "off")!=0;
+    else *found = strcmp(text, "off")!=0 && (!file || strcmp(text, "memory")!=0);
   }
   sqlite3_finalize(mode);
   sqlite3_free(sql);
   return (rc & 0xff)==SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* Set *out if the transaction may change a database with a file, other than temp, and each of those
-** has a journal in a file. SQLite undoes a flush that fails from there; without, it leaves the
-** database corrupt. It is set where SQLite does not tell. Fails only for lack of memory. */
+/* Set *out if the transaction may change a database other than temp, and a flush of each of those
+** that fails is undone; else it leaves the database corrupt. It is set where SQLite does not tell.
+** Fails only for lack of memory. */
 static int writer_may_flush(sqlite3 *db, bool *out){
   sqlite3_stmt *list = NULL;
   int rc = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &list, NULL);
@@ -242,9 +243,9 @@ static int writer_may_flush(sqlite3 *db, bool *out){
     const char *file = (const char*)sqlite3_column_text(list, 2);
     rc = name && file ? SQLITE_OK : SQLITE_NOMEM;
     told = true;
-    if( rc || sqlite3_column_int(list, 0)==1 || !*file || !writer_changes(db, name) ) continue;
+    if( rc || sqlite3_column_int(list, 0)==1 || !writer_changes(db, name) ) continue;
     changes = true;
-    rc = writer_find_journal(db, name, &journals);
+    rc = writer_find_journal(db, name, *file!=0, &journals);
   }
   *out = !told || (changes && journals);
   sqlite3_finalize(list);

@@ -1,13 +1,16 @@
 """msgpack of flax and msgpack-numpy: long texts, arrays in chunks read in parts, files in bytes, and what is taken for msgpack."""
 import bisect
+import contextlib
 import json
+import pickle
 import sqlite3
+import threading
 import struct
 
 import pytest
 
 import write_msgpack as msgpack
-from support import message, rows, value
+from support import message, open_connection, rows, value
 
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
 
@@ -198,13 +201,15 @@ def test_arrays_of_other_elements_are_listed_without_values(db, descr, kind, sho
 
 @pytest.mark.parametrize("shape, descr, n, says", [
     ([0], "<U1", 0, None), ([0, 3], "|S3", 0, None), ([0], "<f16", 0, None), ([2], "|S3", 6, None), ([], "<U2", 8, None), ([2], "|S3", 5, "its elements are 6 bytes, and it has 5"),
-    ([2, 2], "<U1", 15, "its elements are 16 bytes, and it has 15"), ([2**60, 2], "<U4", 8, None)])
+    ([2, 2], "<U1", 15, "its elements are 16 bytes, and it has 15"), ([2**60, 2], "<U4", 8, "its elements are 2^64 bytes or more, and it has 8"),
+    ([2**60, 2], "|V16", 0, "its elements are 2^64 bytes or more, and it has 0")])
 def test_elements_without_values_have_their_bytes(db, shape, descr, n, says):
     data = msgpack.two(msgpack.numpy_array(shape, descr, bytes(n)))
     assert [message for rule, message in rows(db, "SELECT rule, message FROM zt_check(?)", data) if rule != "no-values"] == ([says] if says else [])
 
 
-@pytest.mark.parametrize("descr, kind", [("|V2", "numpy.void"), ("|O", "numpy.object"), ("<f4", "dense")])
+@pytest.mark.parametrize("descr, kind", [("|V2", "numpy.void"), ("|O", "numpy.object"), ("<f4", "dense"), ("<" + "x" * 22, "numpy.unknown"), ("<" + "x" * 23, "numpy.structured"),
+                                         (["x" * 31], "numpy.structured")])
 def test_a_field_without_a_name_is_the_element(db, descr, kind):
     """So numpy describes bytes without a type, and objects."""
     data = msgpack.two(msgpack.numpy_array([2], [["", descr]], bytes(8), b"V"))
@@ -262,7 +267,8 @@ ZIP = b"PK\3\4" + bytes(40)
 
 @pytest.mark.parametrize("inner", [ZIP, msgpack.pack({"state": ZIP}), msgpack.pack({"w": ND}), msgpack.pack({"w": ARRAY}),
                                    b"\x1f\0\0\0\0\0\0\0" + b"{}".ljust(31), b"\x80\5" + bytes(20) + b".", msgpack.pack([ND]), msgpack.pack([1, [ARRAY, ARRAY]]),
-                                   bytes.fromhex("80028a0a6cfc9c46f9206aa850192e") + b"\x80\2M\xe9\3.", struct.pack("<I", 28) + b"TFL3" + bytes(30)], ids=range(10))
+                                   *[pickle.dumps(0x1950a86a20f9469cfc6c, n) + pickle.dumps(1001, n) + b"}" for n in range(6)], struct.pack("<I", 28) + b"TFL3" + bytes(30),
+                                   b"MATLAB 7.3 MAT-file".ljust(512) + b"\x89HDF\r\n\x1a\n"], ids=range(16))
 @pytest.mark.parametrize("how", ["path", "blob"])
 def test_bytes_that_are_a_file_with_tensors_are_an_object_without_values(db, save, inner, how):
     source = source_of(save, how, msgpack.pack({"w": ARRAY, "shims": [[inner]], "x": 1}))
@@ -284,12 +290,43 @@ def test_files_in_bytes_in_bytes(db, levels, inner):
     assert value(db, "SELECT zt_fingerprint(?)", inner) is None
 
 
-@pytest.mark.parametrize("text", ["GGUF is a format of llama.cpp", "ZTENSOR files are the best", "MATLAB 5.0 MAT-file written by me", "PK\3\4" + "x" * 30])
+@pytest.mark.parametrize("broken", [b"\xc1" * 17, b"\x8f" + bytes(20), b"\xdb" + b"\xff" * 20, b"\x91" * 100], ids=range(4))
+@pytest.mark.parametrize("names", ["abc", "bca", "cab"], ids=range(3))
+def test_bytes_that_parse_like_msgpack_at_first_hide_no_others(db, broken, names):
+    """As values of arrays do."""
+    for other in (ARRAY, ND, ZIP):
+        inner = msgpack.pack(dict(zip(names, (broken, other, msgpack.numpy_array([17], "|u1", broken[:17].ljust(17))))))
+        assert rows(db, "SELECT object, format FROM zt_objects(?)", msgpack.pack({"f": inner, "w": ARRAY})) == [("f", "msgpack.unread"), ("w", "dense")]
+        assert rows(db, "SELECT object FROM zt_objects(?)", msgpack.pack({"f": msgpack.pack([broken, inner, broken]), "x": broken})) == [("f",)]
+
+
+def test_bytes_in_bytes_without_end():
+    """A small stack is enough."""
+    inner = bytes(20)
+    for _ in range(30_000):
+        inner = b"\x91\xc6" + len(inner).to_bytes(4, "big") + inner
+    found, before = [], threading.stack_size(256 << 10)
+
+    def look():
+        with contextlib.closing(open_connection()) as db:
+            found.append(rows(db, "SELECT format FROM zt_objects(?)", msgpack.pack({"f": inner})))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    threading.stack_size(before)
+    thread.join()
+    assert found == [[("msgpack.unread",)]]
+
+
+@pytest.mark.parametrize("text", ["GGUF is a format of llama.cpp", "ZTENSOR files are the best", "MATLAB 5.0 MAT-file written by me", "PK\3\4" + "x" * 30,
+                                  "GGUF" + "\u00e9" * 511 + "\u20ac" * 700 + "\U0001f600" * 500, "GGUFx" + "\u00e9" * 511 + "\u20ac" * 700 + "\U0001f600" * 500])
 def test_texts_that_begin_like_a_file_are_texts(db, text):
     assert leaves(db, msgpack.pack({"w": ARRAY, "x": text})) == {"x": text}
 
 
-@pytest.mark.parametrize("inner", [ZIP, b"\x93NUMPY" + b"x" * 30, b"GGUF\3" + bytes(30), msgpack.pack({"w": ND})], ids=range(4))
+@pytest.mark.parametrize("inner", [ZIP, b"\x93NUMPY" + b"x" * 30, b"GGUF\3" + bytes(30), msgpack.pack({"w": ND}), b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\1IM" + bytes(8),
+                                   b"\xde\x01\x10" + b"".join(msgpack.pack("%03d" % i) + msgpack.pack(ND if i == 271 else i % 9) for i in range(272)),
+                                   b"GGUF" + b"x" * 1020 + b"\x80", b"GGUF" + b"x" * 5000 + b"\xc3", b"GGUF" + "\u00e9".encode() * 3000 + b"\0"], ids=range(9))
 def test_bytes_of_old_writers_are_texts(db, inner):
     """msgpack had no bytes before 2013."""
     data = msgpack.pack({"w": ARRAY, "f": msgpack.Raw(msgpack.counted((0xD9, 0xDA, 0xDB), len(inner)) + inner)})

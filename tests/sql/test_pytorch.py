@@ -817,7 +817,9 @@ def test_tensors_of_fastai_before_torch_2(db):
 @pytest.mark.parametrize("data, is_file", [
     (b"\x80\x02" + b"N" * 20 + b".", True), (b"PK\3\4" + bytes(20), True), (b"\x89HDF\r\n\x1a\n" + bytes(20), True), (b"\x93NUMPY\1\0" + bytes(20), True),
     (b"GGUF" + bytes(20), True), (b"ZTEN1000" + bytes(20), True), (b"\x89ZT2\r\n\x1a\n" + bytes(20), True),
-    (b"\x80\x02" + b"N" * 20, False), (b"\x80\x06" + b"N" * 20 + b".", False), (b"PK\3\4", False), (b"P" * 50, False), (b"\xff" * 50, False)])
+    (b"MATLAB 7.3 MAT-file".ljust(40), True), (struct.pack("<I", 28) + b"TFL3" + bytes(30), True), *[(pickle.dumps(0x1950a86a20f9469cfc6c, n) + b"\0\0", True) for n in range(6)],
+    (pickle.dumps(0x1950a86a20f8469cfc6c, 0) + b"\0", False), (pickle.dumps(0x1950a86a20f9469cfd6c, 2) + b"\0\0", False),
+    (pickle.dumps(0x1950a86a20f9469cfd6c, 4) + b"\0", False), (b"\x80\x02" + b"N" * 20, False), (b"\x80\x06" + b"N" * 20 + b".", False), (b"PK\3\4", False), (b"P" * 50, False), (b"\xff" * 50, False)])
 def test_bytes_that_begin_as_a_tensor_file_are_an_object(db, data, is_file):
     """As skorch's and TransformerEngine's. They are an attribute, too."""
     for source in (of({"w": b"C" + bytes([len(data)]) + data, "v": tensor()}), pickle.dumps({"w": data, "v": np.ones(2)})):
