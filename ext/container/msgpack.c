@@ -64,7 +64,8 @@ static const zt_rule msgpack_rules[] = {
            "names and values shown as text take at most 1 MiB plus 32 times the file's bytes,"
            " and 1 GiB (msgpack)", ZT_SPEC_OURS),
   ZT_WARNING("MP10", "msgpack-mark",
-             "the mark of an array in chunks is the first key of its map (msgpack)", ZT_SPEC_FLAX),
+             "the mark of an array in chunks is the first key of its map, which has no keys but"
+             " those of flax (msgpack)", ZT_SPEC_FLAX),
   ZT_RULES_END
 };
 
@@ -85,7 +86,6 @@ typedef struct msgpack_walk {
   zt_cbor_out names;       /* Bytes of their names, not CBOR */
   zt_keys keys;            /* The names */
   zt_renamed repeats;
-  bool marked;             /* A mark that is not the first key was noted */
 } msgpack_walk;
 
 /* --- Leaves --- */
@@ -285,14 +285,6 @@ static bool msgpack_fail_key(msgpack_walk *w, uint64_t at){
   return false;
 }
 
-/* MP10: flax takes such a map as an array, wherever its mark stands. The first one is noted. */
-static bool msgpack_note_mark(msgpack_walk *w, uint64_t at){
-  if( w->marked ) return true;
-  w->marked = true;
-  return zt_builder_note_file(w->scan.b, "MP10", "byte %llu: the mark of an array in chunks is not"
-                              " the first key of its map", at)==SQLITE_OK;
-}
-
 /* MP5. Read a key, and append it to the path. */
 static bool msgpack_read_key(msgpack_walk *w){
   zt_msgpack_scan *s = &w->scan;
@@ -310,8 +302,10 @@ static bool msgpack_read_key(msgpack_walk *w){
   if( !zt_msgpack_may_keep(s, key.n) || !zt_msgpack_push(s, key.bytes, &s->path) ) return false;
   name = (zt_text){ s->path.n>before ? (const char*)s->path.p+before : "", s->path.n-before };
   if( !zt_utf8_without_nul(name) ) return msgpack_fail_key(w, key.at);
+  /* flax takes such a map as an array, wherever its mark stands */
   return key.type!=ZT_MSGPACK_TEXT || !zt_text_equal(name, ZT_TEXT(ZT_MSGPACK_CHUNKED))
-      || msgpack_note_mark(w, key.at);
+      || zt_msgpack_note_mark(s, "byte %llu: the mark of an array in chunks is not the first key of"
+                              " its map", key.at);
 }
 
 /* MP3 */
@@ -360,11 +354,8 @@ static bool msgpack_advance(msgpack_walk *w){
 }
 
 static void msgpack_walk_file(msgpack_walk *w){
-  uint32_t steps = 0;
   if( !msgpack_add(w) ) return;
-  while( msgpack_advance(w) && msgpack_add(w) ){
-    if( (++steps & 0xFFFF)==0 && zt_interrupt_check(w->scan.b->interrupt, w->scan.err) ) return;
-  }
+  while( msgpack_advance(w) && msgpack_add(w) ){}
   if( w->scan.err->rc || w->rest.at==w->rest.end ) return;
   zt_break(w->scan.err, "MP4", "byte %llu: bytes follow the first item",
            (unsigned long long)w->rest.at);

@@ -77,6 +77,12 @@ bool zt_msgpack_is_key(zt_pages *p, const zt_msgpack_item *item, const char *tex
       && zt_pages_read(p, item->bytes.at, n, bytes) && memcmp(bytes, text, n)==0;
 }
 
+bool zt_msgpack_note_mark(zt_msgpack_scan *s, const char *text, uint64_t at){
+  if( s->marked ) return true;
+  s->marked = true;
+  return zt_builder_note_file(s->b, "MP10", text, at)==SQLITE_OK;
+}
+
 void zt_msgpack_try(zt_pages *p, zt_msgpack_trial *trial){
   trial->outer = p->err;
   if( p->err->rc ) trial->error = ZT_ERROR_NONE;   /* Its message is of one error */
@@ -274,6 +280,7 @@ bool zt_msgpack_add_array(zt_msgpack_scan *s, zt_msgpack_range in){
 /* --- Arrays in chunks --- */
 
 /* Where the values of the keys are. at 0: nowhere. */
+#define MSGPACK_CHUNKED_KEYS 3   /* With the mark */
 typedef struct msgpack_chunked {
   zt_msgpack_range shape, chunks;
 } msgpack_chunked;
@@ -425,6 +432,9 @@ bool zt_msgpack_add_chunked(zt_msgpack_scan *s, zt_msgpack_range *in, const zt_m
     array.fault = msgpack_read_chunks(s, values.chunks, &array);
   }
   if( array.fault ) array.rule = "MP8";
+  if( map->n>MSGPACK_CHUNKED_KEYS
+   && !zt_msgpack_note_mark(s, "byte %llu: an array in chunks has further keys, whose values are"
+                            " not read", map->at) ) return false;
   return !s->err->rc && msgpack_add_object(s, &array);
 }
 

@@ -589,8 +589,9 @@ int zt_torch_add_array(zt_torch_objects *o, zt_text path, const zt_numpy_array *
   }
   if( t.part.flags & OBJECT_UNSHAPED ) t.part.flags |= OBJECT_LOST;
   else if( a->has_data ) object_set_data(o, &t, a);
-  if( t.part.flags & OBJECT_MIXED && a->npy.sized && !t.part.kept
-   && zt_mul64(t.elements, a->npy.bytes, &least) ) t.part.bytes = least;
+  if( t.part.flags & OBJECT_MIXED && a->npy.sized && !t.part.kept ){
+    t.part.bytes = zt_mul64(t.elements, a->npy.bytes, &least) ? least : UINT64_MAX;
+  }
   if( o->b->err->rc || object_add(o, path, &t, &at) ) return o->b->err->rc;
   return a->has_data ? zt_builder_component(o->b, at) : SQLITE_OK;
 }

@@ -57,6 +57,9 @@ bool zt_pages_read(zt_pages *pages, uint64_t at, size_t n, void *out){
   uint8_t *to = out;
   if( pages->err->rc ) return false;
   if( pages->image ){
+    if( (++pages->reads & 0xFFFF)==0 && zt_interrupt_check(pages->interrupt, pages->err) ){
+      return false;
+    }
     if( n ) memcpy(to, pages->image+at, n);
     return true;
   }

@@ -210,6 +210,18 @@ def test_a_dtype_that_changes_behind_its_wrapper(db):
     assert value(db, "SELECT zt_dense(?, 'v')", source) == written.ONES
 
 
+def test_more_bytes_than_64_bits_count(db):
+    source = written.pickle(("w", written.array(written.blob(b"abc"), (2**61, 2), sized(16))), ("v", written.array(written.blob(b"abc"), (2,), sized(2))))
+    assert rows(db, "SELECT rule, object, message FROM zt_check(?) WHERE severity = 'error'", source) == [
+        ("length", "w", "its elements are 2^64 bytes or more, and it has 3"), ("length", "v", "its elements are 4 bytes, and it has 3")]
+
+
+def sized(n):
+    """The dtype of bytes, of n each."""
+    return (written.name("numpy", "dtype") + written.text(f"S{n}") + b"\x89\x88\x87R"
+            + written.tuple_of(written.number(3), written.text("|"), b"N", b"N", b"N", written.number(n), written.number(1), written.number(0)) + b"b")
+
+
 def tuple_state(flags):
     return written.tuple_of(written.number(3), written.text("|"), b"N", b"N", b"N", written.number(-1), written.number(-1), written.number(flags))
 

@@ -305,7 +305,7 @@ def test_other_databases_journals(connect, attached, changed):
 @pytest.mark.parametrize("main, journal, early", [(":memory:", "memory", True), (":memory:", "off", False), ("", "delete", True), ("", "memory", True), ("", "off", False),
                                                   ("m.db", "delete", True), ("m.db", "memory", False)])
 def test_a_database_without_a_file_may_have_its_journal_in_memory(connect, main, journal, early):
-    """None is enough: its pages may be written to a temporary file, which may fail."""
+    """But none is too few: its pages may be written to a temporary file, which may fail."""
     db = connect(main, ENTRY)
     for sql in ("PRAGMA busy_timeout = 0", f"PRAGMA journal_mode = {journal}", "ATTACH 'n.db' AS n", "CREATE TABLE main.t(a)", "CREATE TABLE n.u(a)", "INSERT INTO u VALUES(0)"):
         db.execute(sql).fetchall()

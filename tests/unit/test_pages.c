@@ -85,6 +85,23 @@ TEST(test_many_pages_can_be_interrupted){
   close_bytes(&o);
 }
 
+TEST(test_many_reads_of_an_image_can_be_interrupted){
+  int left = 3;
+  zt_interrupt interrupt = { stop, &left };
+  uint8_t byte = 0, image[] = { 7 };
+  opened o;
+  size_t read = 0;
+  open_bytes(&o);
+  o.in.interrupt = &interrupt;
+  o.in.image = image;
+  while( zt_pages_read(&o.in, 0, 1, &byte) ) read++;
+  o.in.image = NULL;
+  assert_int_equal(o.err.rc, SQLITE_INTERRUPT);
+  assert_int_equal(byte, 7);
+  assert_int_equal(read, 4*65536-1);
+  close_bytes(&o);
+}
+
 int main(void){
   return run_all("pages", make_file, remove_file);
 }

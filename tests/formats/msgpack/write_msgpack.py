@@ -248,6 +248,9 @@ def cases():
     yield "ok-mark-second", two(behind), ok, "MP10", None, f"byte {at + 11}: the mark of an array in chunks is not the first key of its map", "the mark of an array in chunks as the second key"
     yield "ok-key-bytes", pack(Map([FINE, (b"w", 1)])), ok, None, None, None, "a key of bytes"
     yield "ok-key-twice", pack(Map([FINE, FINE])), ok, None, None, None, "a key twice"
+    more = chunked(in_order([4]), in_order([half, half]))
+    more = Map([*more, ("further", array([1], "float32", b"PK\3\4"))])
+    yield "ok-chunks-and-more", two(more), ok, "MP10", None, f"byte {at}: an array in chunks has further keys, whose values are not read", "an array in chunks with another array beside them"
     yield "ok-chunks-of-nothing", two(chunked(in_order([0]), [("0", array([0], "float32", b""))])), ok, None, None, None, "a chunk of no bytes"
 
 
