@@ -18,7 +18,6 @@
 
 #define FLATBUFFER_HEAD 4                      /* Bytes of a vtable before its fields */
 #define FLATBUFFER_REFERENCE 4                 /* Bytes of a reference, and of other offsets */
-#define FLATBUFFER_POLL 0xFFFF                 /* Tables between two checks for an interrupt */
 
 void zt_flatbuffer_open(zt_source *source, const zt_interrupt *interrupt, zt_flatbuffer *out,
                         zt_error *err){
@@ -42,8 +41,6 @@ static bool flatbuffer_fail_table(zt_flatbuffer *f, uint64_t at, const char *wha
 static bool flatbuffer_table(zt_flatbuffer *f, uint64_t at, zt_flatbuffer_table *out){
   int64_t back;
   uint64_t head;
-  if( (++f->steps & FLATBUFFER_POLL)==0
-   && zt_interrupt_check(f->pages.interrupt, f->err) ) return false;
   if( !zt_claim(f->size, at, FLATBUFFER_REFERENCE) ){
     return flatbuffer_fail_table(f, at, "head goes beyond the file");
   }

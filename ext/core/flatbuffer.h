@@ -19,7 +19,6 @@ typedef struct zt_flatbuffer {
   zt_error *err;                  /* Receives every failure; after one, all fields are absent */
   uint64_t size;                  /* Of the source */
   uint64_t listed;                /* Bytes of all vectors of tables so far */
-  uint32_t steps;                 /* Counts up to a check for an interrupt */
 } zt_flatbuffer;
 
 typedef struct zt_flatbuffer_table {

@@ -15,7 +15,6 @@
 */
 #include "core/msgpack_read.h"
 
-#define MSGPACK_POLL 0xFFFF       /* Items between two checks for an interrupt */
 
 /* What follows a head from c0 to df. */
 typedef struct msgpack_head {
@@ -130,7 +129,6 @@ bool zt_msgpack_next(zt_pages *p, zt_msgpack_range *in, zt_msgpack_item *out){
 bool zt_msgpack_skip(zt_pages *p, zt_msgpack_range *in, const zt_msgpack_item *item, int depth){
   uint64_t left[ZT_MSGPACK_DEPTH+1];
   zt_msgpack_item inner = *item;
-  uint32_t steps = 0;
   int level = 0;
   left[0] = 1;
   for(;;){
@@ -141,7 +139,6 @@ bool zt_msgpack_skip(zt_pages *p, zt_msgpack_range *in, const zt_msgpack_item *i
     }
     while( level>0 && left[level]==0 ) level--;
     if( level==0 ) return true;
-    if( (++steps & MSGPACK_POLL)==0 && zt_interrupt_check(p->interrupt, p->err) ) return false;
     if( !zt_msgpack_next(p, in, &inner) ) return msgpack_fail_length(p, in->at, "an array or map");
   }
 }

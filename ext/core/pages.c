@@ -3,6 +3,8 @@
 
 #include "core/host.h"
 
+#define PAGES_POLL 0xFFFF        /* Reads between two checks for an interrupt */
+
 void zt_pages_open(zt_source *source, const zt_interrupt *interrupt, zt_pages *out, zt_error *err){
   *out = (zt_pages){
     .source = source, .interrupt = interrupt, .err = err, .size = zt_source_size(source),
@@ -56,10 +58,10 @@ static const uint8_t *pages_get(zt_pages *pages, uint64_t number){
 bool zt_pages_read(zt_pages *pages, uint64_t at, size_t n, void *out){
   uint8_t *to = out;
   if( pages->err->rc ) return false;
+  if( (++pages->reads & PAGES_POLL)==0 && zt_interrupt_check(pages->interrupt, pages->err) ){
+    return false;
+  }
   if( pages->image ){
-    if( (++pages->reads & 0xFFFF)==0 && zt_interrupt_check(pages->interrupt, pages->err) ){
-      return false;
-    }
     if( n ) memcpy(to, pages->image+at, n);
     return true;
   }

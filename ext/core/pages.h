@@ -23,7 +23,7 @@ typedef struct zt_pages {
   uint64_t held[ZT_PAGES];        /* Number of each page plus 1; 0: none */
   uint64_t used[ZT_PAGES];        /* When each page was used last */
   uint64_t clock;
-  uint32_t reads;                 /* Of an image, whose pages are not counted */
+  uint32_t reads;                 /* Counts up to a check for an interrupt */
 } zt_pages;
 
 /* Opens them without reading. zt_pages_close() must follow. */
