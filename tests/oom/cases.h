@@ -35,6 +35,7 @@ static const oom_case cases[] = {
   { .sql = "SELECT types, stored_bytes FROM zt_files(?1)", .image = V12 "wheel_quantized.zt" },
   { .sql = "SELECT types FROM zt_files('" V12 "hand_bad_objects.zt')" },
   { .sql = "SELECT *, source, rowid FROM zt_files(?1)", .image = V12 "wheel_attributes.zt" },
+  { .sql = "SELECT path FROM zt_files('" TREE "/s*/') ORDER BY path" },
   { .sql = "SELECT path FROM zt_files((SELECT '[\"" TREE "/sub/b.zt\", \"" TREE "/a.zt\"]')) ORDER BY path" },
   { .sql = "SELECT *, source, on_error, \"too many arguments\", fingerprint, fingerprint_error, rowid FROM zt_objects('" V12 "wheel_attributes.zt')" },
   { .sql = "SELECT *, source, on_error, fingerprint, rowid FROM zt_objects(?1, 'skip')", .image = V0 "hand_custom_fields.zt" },

@@ -208,6 +208,12 @@ def test_elements_without_values_have_their_bytes(db, shape, descr, n, says):
     assert [message for rule, message in rows(db, "SELECT rule, message FROM zt_check(?)", data) if rule != "no-values"] == ([says] if says else [])
 
 
+def test_a_descr_that_is_cut_is_told(db):
+    data = msgpack.pack({"w": msgpack.numpy_array([2], [["a", "<f4"], ["b", "<i4"]], bytes(16), b"V")})
+    for n in range(data.index(b"<f4") - 3, data.index(b"<i4") + 4):
+        assert "goes beyond what it is in" in message(db, "SELECT * FROM zt_objects(?)", data[:n])
+
+
 @pytest.mark.parametrize("descr, kind", [("|V2", "numpy.void"), ("|O", "numpy.object"), ("<f4", "dense"), ("<" + "x" * 22, "numpy.unknown"), ("<" + "x" * 23, "numpy.structured"),
                                          (["x" * 31], "numpy.structured")])
 def test_a_field_without_a_name_is_the_element(db, descr, kind):
