@@ -14,7 +14,8 @@
 **               "shape": {"0": dimension ...}, "chunks": {"0": array ...}}
 **                                       ; MP8: the chunks, and all dimensions, are there; the
 **                                       ; chunks are of one dtype, and have their bytes. MP10:
-**                                       ; a map with that key elsewhere is a map: a warning
+**                                       ; a map with that key elsewhere is a map, and further keys
+**                                       ; are not read: warnings
 **   numpy   := {"nd": true, "type": descr, "kind": text, "shape": [dimension*], "data": bytes}
 **                                       ; descr: numpy's text, or its list of records. Older
 **                                       ; writers have no kind. In any order; a map with other

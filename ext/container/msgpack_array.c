@@ -279,8 +279,9 @@ bool zt_msgpack_add_array(zt_msgpack_scan *s, zt_msgpack_range in){
 
 /* --- Arrays in chunks --- */
 
-/* Where the values of the keys are. at 0: nowhere. */
 #define MSGPACK_CHUNKED_KEYS 3   /* With the mark */
+
+/* Where the values of the keys are. at 0: nowhere. */
 typedef struct msgpack_chunked {
   zt_msgpack_range shape, chunks;
 } msgpack_chunked;

@@ -28,6 +28,7 @@
 #include <assert.h>
 #include "container/pickle_input.h"
 #include "container/pickle_opcodes.h"
+#include "container/within.h"
 #include "core/cbor_write.h"
 #include "core/host.h"
 
@@ -143,14 +144,14 @@ static int legacy_open_pickle(torch_legacy *l, zt_torch_pickle *out){
 
 /* PT15 */
 static int legacy_read_head(torch_legacy *l){
-  static const uint8_t magic[] = { 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19 };
+  static const char magic[] = ZT_TORCH_MAGIC;
   zt_torch_pickle read = { 0 };
   zt_error *err = l->file.b->err;
   zt_pickle_value value;
   if( legacy_open_pickle(l, &read)==SQLITE_OK ){
     zt_pickle_get(read.pickle, zt_pickle_root(read.pickle), &value);
-    if( value.kind!=ZT_PICKLE_INTEGER || value.bytes.n!=sizeof(magic)
-     || memcmp(value.bytes.p, magic, sizeof(magic))!=0 ){
+    if( value.kind!=ZT_PICKLE_INTEGER || value.bytes.n!=sizeof(magic)-1
+     || memcmp(value.bytes.p, magic, sizeof(magic)-1)!=0 ){
       zt_break(err, "PT15", "the first pickle is not PyTorch's magic number");
     }
   }

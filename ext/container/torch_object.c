@@ -573,7 +573,6 @@ static void object_set_numpy_type(object_draft *t, const zt_numpy_array *a){
 int zt_torch_add_array(zt_torch_objects *o, zt_text path, const zt_numpy_array *a){
   object_draft t = { .part.role = OBJECT_DATA };
   uint32_t at;
-  uint64_t least = 0;
   object_set_numpy_type(&t, a);
   if( object_keep_descr(o, &t, a) ) return o->b->err->rc;
   if( a->fault ){
@@ -590,7 +589,7 @@ int zt_torch_add_array(zt_torch_objects *o, zt_text path, const zt_numpy_array *
   if( t.part.flags & OBJECT_UNSHAPED ) t.part.flags |= OBJECT_LOST;
   else if( a->has_data ) object_set_data(o, &t, a);
   if( t.part.flags & OBJECT_MIXED && a->npy.sized && !t.part.kept ){
-    t.part.bytes = zt_mul64(t.elements, a->npy.bytes, &least) ? least : UINT64_MAX;
+    if( !zt_mul64(t.elements, a->npy.bytes, &t.part.bytes) ) t.part.bytes = UINT64_MAX;
   }
   if( o->b->err->rc || object_add(o, path, &t, &at) ) return o->b->err->rc;
   return a->has_data ? zt_builder_component(o->b, at) : SQLITE_OK;

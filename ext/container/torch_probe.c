@@ -1,9 +1,9 @@
 /* The kinds of PyTorch's files. See torch_probe.h. */
 #include "container/torch_probe.h"
 
+#include "container/within.h"
 #include "core/host.h"
 
-#define TORCH_FRAME 0x95       /* An opcode of pickles with eight bytes */
 #define TORCH_TAR_HEADER 512   /* Bytes of a tar archive's first header */
 #define TORCH_LOCAL 30         /* Bytes of a local header before the name (zip) */
 #define TORCH_PICKLE "/data.pkl"
@@ -19,17 +19,9 @@ zt_text zt_torch_archive(const zt_zip *zip){
 
 /* The kind by the first bytes. */
 static zt_torch_kind torch_guess(const zt_head_tail *input, const uint8_t *p, size_t n){
-  static const uint8_t magic[] = {   /* 0x1950a86a20f9469cfc6c, as LONG1 has it */
-    0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19
-  };
-  static const char decimal[] = "L119547037146038801333356L\n";
   static const char *const members[] = { "storages", "tensors", "pickle", "sys_info" };
-  const size_t begin = n>2 && p[2]==TORCH_FRAME ? 11 : 2;
   if( zt_zip_probe(input) ) return ZT_TORCH_ZIP;
-  if( p[0]==0x80 && n>=begin+sizeof(magic) && memcmp(p+begin, magic, sizeof(magic))==0 ){
-    return ZT_TORCH_PICKLES;
-  }
-  if( n>=sizeof(decimal)-1 && memcmp(p, decimal, sizeof(decimal)-1)==0 ) return ZT_TORCH_PICKLES;
+  if( zt_within_is_torch(p, n) ) return ZT_TORCH_PICKLES;
   if( n<TORCH_TAR_HEADER || memcmp(p+257, "ustar", 5)!=0 ) return ZT_TORCH_NONE;
   for(size_t i=0; i<sizeof(members)/sizeof(*members); i++){
     size_t length = strlen(members[i]);

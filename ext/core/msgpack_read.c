@@ -15,7 +15,6 @@
 */
 #include "core/msgpack_read.h"
 
-
 /* What follows a head from c0 to df. */
 typedef struct msgpack_head {
   uint8_t type, width;            /* Bytes of a number, or of a count */

@@ -422,10 +422,10 @@ static void check_length(zt_check *c, const zt_component *component){
   if( component->least==UINT64_MAX ){
     zt_break(check_report(c, component), "D1", "its elements are 2^64 bytes or more, and it has"
              " %llu", n);
-    return;
+  }else{
+    zt_break(check_report(c, component), "D1", "its elements are %llu bytes, and it has %llu",
+             component->least, n);
   }
-  zt_break(check_report(c, component), "D1", "its elements are %llu bytes, and it has %llu",
-           component->least, n);
 }
 
 static int check_component(zt_check *c, const zt_payload *p, zt_error *err){
