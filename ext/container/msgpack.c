@@ -305,8 +305,8 @@ static bool msgpack_read_key(msgpack_walk *w){
   if( !zt_utf8_without_nul(name) ) return msgpack_fail_key(w, key.at);
   /* flax takes such a map as an array, wherever its mark stands */
   return key.type!=ZT_MSGPACK_TEXT || !zt_text_equal(name, ZT_TEXT(ZT_MSGPACK_CHUNKED))
-      || zt_msgpack_note_mark(s, "byte %llu: the mark of an array in chunks is not the first key of"
-                              " its map", key.at);
+      || zt_msgpack_note_mark(s, &s->marked, "byte %llu: the mark of an array in chunks is not the"
+                              " first key of its map", key.at);
 }
 
 /* MP3 */

@@ -77,9 +77,9 @@ bool zt_msgpack_is_key(zt_pages *p, const zt_msgpack_item *item, const char *tex
       && zt_pages_read(p, item->bytes.at, n, bytes) && memcmp(bytes, text, n)==0;
 }
 
-bool zt_msgpack_note_mark(zt_msgpack_scan *s, const char *text, uint64_t at){
-  if( s->marked ) return true;
-  s->marked = true;
+bool zt_msgpack_note_mark(zt_msgpack_scan *s, bool *noted, const char *text, uint64_t at){
+  if( *noted ) return true;
+  *noted = true;
   return zt_builder_note_file(s->b, "MP10", text, at)==SQLITE_OK;
 }
 
@@ -279,11 +279,10 @@ bool zt_msgpack_add_array(zt_msgpack_scan *s, zt_msgpack_range in){
 
 /* --- Arrays in chunks --- */
 
-#define MSGPACK_CHUNKED_KEYS 3   /* With the mark */
-
 /* Where the values of the keys are. at 0: nowhere. */
 typedef struct msgpack_chunked {
   zt_msgpack_range shape, chunks;
+  bool more;                      /* There are other keys, or one of them repeats */
 } msgpack_chunked;
 
 /* True for a key of flax with that text. */
@@ -300,18 +299,21 @@ bool zt_msgpack_is_chunked(zt_msgpack_scan *s, zt_msgpack_range in, const zt_msg
 /* Find the values, and move behind the map. */
 static bool msgpack_find_values(zt_msgpack_scan *s, zt_msgpack_range *in, uint64_t pairs,
                                 int depth, msgpack_chunked *out){
+  zt_msgpack_range mark = { 0, 0 };
   zt_msgpack_item key, value;
-  *out = (msgpack_chunked){ { 0, 0 }, { 0, 0 } };
+  *out = (msgpack_chunked){ { 0, 0 }, { 0, 0 }, false };
   for(uint64_t i=0; i<pairs; i++){
     zt_msgpack_range *place = NULL;
     if( !zt_msgpack_next(&s->in, in, &key) || !zt_msgpack_skip(&s->in, in, &key, depth+1) ){
       return zt_msgpack_fail_end(s, in->at);
     }
+    if( msgpack_is_key(s, &key, ZT_MSGPACK_CHUNKED) ) place = &mark;
     if( msgpack_is_key(s, &key, "shape") ) place = &out->shape;
     if( msgpack_is_key(s, &key, "chunks") ) place = &out->chunks;
     if( !zt_msgpack_next(&s->in, in, &value) || !zt_msgpack_skip(&s->in, in, &value, depth+1) ){
       return zt_msgpack_fail_end(s, in->at);
     }
+    out->more |= !place || place->at>0;
     if( place ) *place = (zt_msgpack_range){ value.at, in->at };
   }
   return !s->err->rc;
@@ -433,8 +435,8 @@ bool zt_msgpack_add_chunked(zt_msgpack_scan *s, zt_msgpack_range *in, const zt_m
     array.fault = msgpack_read_chunks(s, values.chunks, &array);
   }
   if( array.fault ) array.rule = "MP8";
-  if( map->n>MSGPACK_CHUNKED_KEYS
-   && !zt_msgpack_note_mark(s, "byte %llu: an array in chunks has further keys, whose values are"
+  if( values.more
+   && !zt_msgpack_note_mark(s, &s->more, "byte %llu: an array in chunks has keys whose values are"
                             " not read", map->at) ) return false;
   return !s->err->rc && msgpack_add_object(s, &array);
 }

@@ -26,7 +26,7 @@ typedef struct zt_msgpack_scan {
   zt_renamed repeats;      /* Duplicate names of arrays */
   uint64_t kept;           /* Bytes kept of other values */
   uint64_t most;           /* Bytes that may be kept */
-  bool marked;             /* MP10 was noted */
+  bool marked, more;       /* MP10 was noted: a mark that is not the first key; further keys */
 } zt_msgpack_scan;
 
 /* True if n more bytes may be kept (MP9). */
@@ -50,8 +50,8 @@ static inline zt_text zt_msgpack_path(const zt_msgpack_scan *s){
 /* Fails because something ends that has more items (MP2), unless a failure is recorded. */
 bool zt_msgpack_fail_end(zt_msgpack_scan *s, uint64_t at);
 
-/* Notes MP10, once for a file. text has %llu for the position. */
-bool zt_msgpack_note_mark(zt_msgpack_scan *s, const char *text, uint64_t at);
+/* Notes MP10 unless it was noted. text has %llu for the position. */
+bool zt_msgpack_note_mark(zt_msgpack_scan *s, bool *noted, const char *text, uint64_t at);
 
 /* Between these, faults of the file that the pages meet are of one value, and no failure. They may
 ** be nested. */

@@ -49,7 +49,8 @@ static const zt_text object_roles[] = {
 typedef struct torch_part {
   uint64_t offset, length;    /* The stored bytes: a compressed record's are all of it */
   uint64_t skip, behind;      /* Decoded bytes before and after the view */
-  uint64_t bytes;             /* The view's size; the expected one if OBJECT_MIXED */
+  uint64_t bytes;             /* The view's size */
+  uint64_t least;             /* The size of all elements if OBJECT_MIXED; 0: unknown */
   const char *rule;           /* The fault's */
   const char *reason;         /* Static: why an object has no values, or (OBJECT_UNKNOWN) an unknown
                               ** layout; NULL: neither */
@@ -588,9 +589,8 @@ int zt_torch_add_array(zt_torch_objects *o, zt_text path, const zt_numpy_array *
   }
   if( t.part.flags & OBJECT_UNSHAPED ) t.part.flags |= OBJECT_LOST;
   else if( a->has_data ) object_set_data(o, &t, a);
-  if( t.part.flags & OBJECT_MIXED && a->npy.sized && !t.part.kept ){
-    if( !zt_mul64(t.elements, a->npy.bytes, &t.part.bytes) ) t.part.bytes = UINT64_MAX;
-  }
+  if( t.part.flags & OBJECT_MIXED && a->npy.sized
+   && !zt_mul64(t.elements, a->npy.bytes, &t.part.least) ) t.part.least = UINT64_MAX;
   if( o->b->err->rc || object_add(o, path, &t, &at) ) return o->b->err->rc;
   return a->has_data ? zt_builder_component(o->b, at) : SQLITE_OK;
 }
@@ -684,7 +684,7 @@ void zt_torch_component(const zt_container *c, uint32_t i, uint32_t k, unsigned 
   zt_dtype_decide(out);
   if( part.flags & OBJECT_BIG ) out->byte_order = ZT_TEXT("big");
   out->mixed = (part.flags & OBJECT_MIXED)!=0;
-  if( out->mixed && !part.kept ) out->least = part.bytes;
+  out->least = part.least;
   out->unsized = (part.flags & OBJECT_UNSIZED)!=0;
   out->scattered = (part.flags & OBJECT_LOST)!=0;
   out->offset = part.offset;

@@ -14,7 +14,7 @@ bool zt_within_is_file(const uint8_t *first, uint64_t n, uint8_t last);
 #define ZT_TORCH_MAGIC "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
 
 /* True for n bytes that begin with a pickle of that number, as far as they go; false for less than
-** the shortest one. */
+** the shortest one without its end. */
 bool zt_within_is_torch(const uint8_t *p, size_t n);
 
 #endif

@@ -420,7 +420,7 @@ static void check_length(zt_check *c, const zt_component *component){
   if( component->least==0
    || zt_payload_length(&c->object, component, &n)!=ZT_LENGTH_KNOWN || n>=component->least ) return;
   if( component->least==UINT64_MAX ){
-    zt_break(check_report(c, component), "D1", "its elements are 2^64 bytes or more, and it has"
+    zt_break(check_report(c, component), "D1", "its elements are 2^64-1 bytes or more, and it has"
              " %llu", n);
   }else{
     zt_break(check_report(c, component), "D1", "its elements are %llu bytes, and it has %llu",

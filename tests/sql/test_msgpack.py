@@ -201,11 +201,21 @@ def test_arrays_of_other_elements_are_listed_without_values(db, descr, kind, sho
 
 @pytest.mark.parametrize("shape, descr, n, says", [
     ([0], "<U1", 0, None), ([0, 3], "|S3", 0, None), ([0], "<f16", 0, None), ([2], "|S3", 6, None), ([], "<U2", 8, None), ([2], "|S3", 5, "its elements are 6 bytes, and it has 5"),
-    ([2, 2], "<U1", 15, "its elements are 16 bytes, and it has 15"), ([2**60, 2], "<U4", 8, "its elements are 2^64 bytes or more, and it has 8"),
-    ([2**60, 2], "|V16", 0, "its elements are 2^64 bytes or more, and it has 0")])
+    ([2, 2], "<U1", 15, "its elements are 16 bytes, and it has 15"), ([2**60, 2], "<U4", 8, "its elements are 2^64-1 bytes or more, and it has 8"),
+    ([2**60, 2], "|V16", 0, "its elements are 2^64-1 bytes or more, and it has 0")])
 def test_elements_without_values_have_their_bytes(db, shape, descr, n, says):
     data = msgpack.two(msgpack.numpy_array(shape, descr, bytes(n)))
     assert [message for rule, message in rows(db, "SELECT rule, message FROM zt_check(?)", data) if rule != "no-values"] == ([says] if says else [])
+
+
+def test_each_kind_of_mark_is_told_once(db):
+    fine = msgpack.chunked(msgpack.in_order([1]), msgpack.in_order([msgpack.array([1], "int8", b"\5")]))
+    further, second = msgpack.Map([*fine, ("w", ARRAY)]), msgpack.Map([("w", ARRAY), *fine])
+    cut = msgpack.Map([*fine[:1], ("w", ARRAY)])
+    kinds = [message.partition(": ")[2] for message in ("byte: an array in chunks has keys whose values are not read", "byte: the mark of an array in chunks is not the first key of its map")]
+    for tree, want in ((dict(a=further, b=second, c=further, d=second), kinds), (dict(a=second, b=further), kinds[::-1]), (dict(a=cut), kinds[:1]), (dict(a=fine), [])):
+        said = rows(db, "SELECT message FROM zt_check(?) WHERE rule = 'msgpack-mark'", msgpack.pack(tree))
+        assert [text.partition(": ")[2] for text, in said] == want
 
 
 def test_a_descr_that_is_cut_is_told(db):

@@ -210,10 +210,16 @@ def test_a_dtype_that_changes_behind_its_wrapper(db):
     assert value(db, "SELECT zt_dense(?, 'v')", source) == written.ONES
 
 
-def test_more_bytes_than_64_bits_count(db):
-    source = written.pickle(("w", written.array(written.blob(b"abc"), (2**61, 2), sized(16))), ("v", written.array(written.blob(b"abc"), (2,), sized(2))))
-    assert rows(db, "SELECT rule, object, message FROM zt_check(?) WHERE severity = 'error'", source) == [
-        ("length", "w", "its elements are 2^64 bytes or more, and it has 3"), ("length", "v", "its elements are 4 bytes, and it has 3")]
+@pytest.mark.parametrize("packed", [bytes, zlib.compress, gzip.compress], ids=["plain", "zlib", "gzip"])
+@pytest.mark.parametrize("data", [written.blob(b"abc"), written.text("abc")], ids=["bytes", "text"])
+def test_elements_without_values_have_their_bytes(db, packed, data):
+    """Those that they should have are not those that are there."""
+    if data[:1] != b"B":   # Before protocol 3, bytes are text
+        data = written.name("_codecs", "encode") + written.tuple_of(data, written.text("latin1")) + b"R"
+    source = packed(written.pickle(*((name, written.array(data, shape, sized(n))) for name, shape, n in (("w", (2**61, 2), 16), ("v", (2,), 2), ("u", (3,), 1)))))
+    assert rows(db, "SELECT rule, object, message FROM zt_check(?, 'full') WHERE severity = 'error'", source) == [
+        ("length", "w", "its elements are 2^64-1 bytes or more, and it has 3"), ("length", "v", "its elements are 4 bytes, and it has 3")]
+    assert rows(db, "SELECT object, decoded_length, zt_blob(?1, object) FROM zt_components(?1)", source) == [(name, 3, b"abc") for name in "wvu"]
 
 
 def sized(n):

@@ -250,7 +250,10 @@ def cases():
     yield "ok-key-twice", pack(Map([FINE, FINE])), ok, None, None, None, "a key twice"
     more = chunked(in_order([4]), in_order([half, half]))
     more = Map([*more, ("further", array([1], "float32", b"PK\3\4"))])
-    yield "ok-chunks-and-more", two(more), ok, "MP10", None, f"byte {at}: an array in chunks has further keys, whose values are not read", "an array in chunks with another array beside them"
+    unread = f"byte {at}: an array in chunks has keys whose values are not read"
+    yield "ok-chunks-and-more", two(more), ok, "MP10", None, unread, "an array in chunks with another array beside them"
+    again = Map([(MARK, True), ("shape", {"0": 3}), ("shape", {"0": 4}), ("chunks", {"0": w})])
+    yield "ok-chunks-shape-again", two(again), ok, "MP10", None, unread, "an array in chunks with two shapes, of which the last one counts"
     yield "ok-chunks-of-nothing", two(chunked(in_order([0]), [("0", array([0], "float32", b""))])), ok, None, None, None, "a chunk of no bytes"
 
 
