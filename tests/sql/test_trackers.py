@@ -80,6 +80,22 @@ def test_what_sacred_logged_is_compared_with_what_is_there(catalog):
         name: counts for name, (_, _, same, counts) in LOGGED.items() if not same}
 
 
+@pytest.mark.parametrize("table", ["artifact", "resource"])
+def test_a_content_that_is_text_is_no_path(catalog, table):
+    """It would show another file than the one that was logged."""
+    with open("there.zt", "wb") as file:
+        file.write(writer.sample())
+    db = catalog()
+    db.execute("ATTACH ':memory:' AS sacred")
+    db.executescript(SACRED.replace("CREATE TABLE ", "CREATE TABLE sacred.").replace("INSERT INTO ", "INSERT INTO sacred."))
+    db.execute("INSERT INTO sacred.artifact(run_id, filename, content) VALUES('r', 'logged.zt', 'there.zt')" if table == "artifact" else
+               "INSERT INTO sacred.resource(resource_id, filename, content) VALUES(1, 'logged.zt', 'there.zt')")
+    db.execute("INSERT INTO sacred.runs_resources VALUES('r', 1)")
+    db.executescript((SQL / "sacred.sql").read_text())
+    assert rows(db, "SELECT role, name, parameters, size, error FROM sacred_models") == [
+        (table, "logged.zt", None, len("there.zt"), "ztensor: <blob>: not a tensor file of a known format")]
+
+
 def test_a_path_with_a_colon_behind_a_slash_is_no_uri(catalog):
     for name in ("runs/2026-11-29T12:00:00/model.zt", "runs/plain/model.zt"):
         os.makedirs(os.path.dirname(name))
