@@ -65,17 +65,45 @@ static const zt_npy_type *npy_find_type(char kind, uint64_t n){
   return NULL;
 }
 
+/* The text with a width for one of numpy's letters and names that have the same width everywhere:
+** 'l', 'p' and 'int' do not. Names have no byte order. NULL: it is none of these. */
+static const char *npy_find_name(zt_text text, bool ordered){
+  static const struct { zt_text name; const char *text; } names[] = {
+    { ZT_TEXT_INIT("?"), "b1" }, { ZT_TEXT_INIT("b"), "i1" }, { ZT_TEXT_INIT("B"), "u1" },
+    { ZT_TEXT_INIT("h"), "i2" }, { ZT_TEXT_INIT("H"), "u2" }, { ZT_TEXT_INIT("i"), "i4" },
+    { ZT_TEXT_INIT("I"), "u4" }, { ZT_TEXT_INIT("q"), "i8" }, { ZT_TEXT_INIT("Q"), "u8" },
+    { ZT_TEXT_INIT("e"), "f2" }, { ZT_TEXT_INIT("f"), "f4" }, { ZT_TEXT_INIT("d"), "f8" },
+    { ZT_TEXT_INIT("F"), "c8" }, { ZT_TEXT_INIT("D"), "c16" }, { ZT_TEXT_INIT("bool"), "b1" },
+    { ZT_TEXT_INIT("int8"), "i1" }, { ZT_TEXT_INIT("int16"), "i2" },
+    { ZT_TEXT_INIT("int32"), "i4" }, { ZT_TEXT_INIT("int64"), "i8" },
+    { ZT_TEXT_INIT("uint8"), "u1" }, { ZT_TEXT_INIT("uint16"), "u2" },
+    { ZT_TEXT_INIT("uint32"), "u4" }, { ZT_TEXT_INIT("uint64"), "u8" },
+    { ZT_TEXT_INIT("float16"), "f2" }, { ZT_TEXT_INIT("float32"), "f4" },
+    { ZT_TEXT_INIT("float64"), "f8" }, { ZT_TEXT_INIT("float"), "f8" },
+    { ZT_TEXT_INIT("complex64"), "c8" }, { ZT_TEXT_INIT("complex128"), "c16" },
+    { ZT_TEXT_INIT("complex"), "c16" }
+  };
+  for(size_t i=0; i<sizeof(names)/sizeof(*names); i++){
+    if( (text.n==1 || !ordered) && zt_text_equal(text, names[i].name) ) return names[i].text;
+  }
+  return NULL;
+}
+
 zt_npy_descr zt_npy_type_of(zt_text text){
   zt_npy_descr out = { .type = &zt_npy_unknown };
   const zt_npy_type *type;
+  const char *named;
   uint64_t n = 0;
   bool counted;
   char kind;
-  if( text.n>0 && text.z[0] && strchr("<>=|", text.z[0]) ){
+  const bool ordered = text.n>0 && text.z[0] && strchr("<>=|", text.z[0]);
+  if( ordered ){
     out.big = text.z[0]=='>';
     text.z++;
     text.n--;
   }
+  named = npy_find_name(text, ordered);
+  if( named ) text = (zt_text){ named, strlen(named) };
   if( text.n==0 ) return out;
   kind = *text.z++;
   text.n--;

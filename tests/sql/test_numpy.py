@@ -267,10 +267,26 @@ def test_a_file_with_any_byte_changed_says_the_same_as_path_and_as_blob(db, save
 @pytest.mark.parametrize("descr, format, dtype", [
     ("<M8[D]", "datetime64", "u8"), ("<M8D]", "unknown", None), ("<M8[D", "unknown", None), ("<M8[]", "unknown", None), ("<M8]", "unknown", None), ("<f8[D]", "unknown", None),
     ("f4", "dense", "f32"), ("=f4", "dense", "f32"), ("!f4", "unknown", None), ("<", "unknown", None), ("", "unknown", None), ("<f99999999999999999999", "unknown", None),
-    ("|O8", "object", None), ("|O", "object", None), ("|O8x", "unknown", None), ("<f", "unknown", None)])
+    ("|O8", "object", None), ("|O", "object", None), ("|O8x", "unknown", None), ("l", "unknown", None), ("<L", "unknown", None), ("int", "unknown", None),
+    ("<float32", "unknown", None), (">bool", "unknown", None), ("float32 ", "unknown", None), ("?1", "unknown", None), ("b2", "unknown", None)])
 def test_texts_of_types(db, descr, format, dtype):
     source = array(shaped("(0,)", repr(descr)), b"")
     assert rows(db, "SELECT format, dtype FROM zt_objects(?)", source) == [(format if format == "dense" else f"numpy.{format}", dtype)]
+
+
+@pytest.mark.parametrize("name", [order + letter for letter in "?bBhHiIqQefdFD" for order in ("", "<", ">", "=", "|")] + [
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "float", "complex64", "complex128", "complex"])
+def test_numpys_letters_and_names_are_types(db, name):
+    """Not those whose width differs between machines."""
+    dtype = numpy.dtype(name)
+    want = numpy.arange(1, 4).astype(dtype)
+    whole = array(shaped("(3,)", repr(name)), want.tobytes())
+    plain = array(shaped("(3,)", repr(dtype.str)), want.tobytes())
+    assert numpy.array_equal(numpy.load(io.BytesIO(whole)), want)
+    for source, other in ((whole, plain), (archive(Member("data.npy", whole)), archive(Member("data.npy", plain)))):
+        assert rows(db, "SELECT format, dtype, type, shape FROM zt_objects(?)", source) == rows(db, "SELECT format, dtype, type, shape FROM zt_objects(?)", other)
+        assert value(db, "SELECT zt_dense(?, 'data')", source) == want.astype(dtype.newbyteorder("<")).tobytes()
+        assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
 
 
 LISTED = {"text": ("'<U5'", 40, "unicode"), "bytes": ("'|S7'", 14, "bytes"), "no bytes": ("'|S0'", 0, "bytes"), "dates": ("'>M8[D]'", 16, "datetime64"),

@@ -101,7 +101,7 @@ def cases():
     yield "object-code", array(shaped("(1,)", "'|O'"), b"cos\nmkdir\n(S'PICKLE_WAS_EXECUTED'\ntR."), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are objects of Python, pickles, which are never executed", "objects whose pickle would run code"
     yield "object-in-a-field", array(shaped("(1,)", "[('a', '<f4'), ('b', '|O')]"), b"N."), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are records of several fields", "a field of objects"
     yield "type-unknown", array(shaped("(4,)", "'<q4'")), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.unknown' is known", "a type that is none"
-    yield "field-unknown", array(shaped("(2,)", "[('a', '<f4'), ('b', [('c', '>f')])]"), bytes(16)), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.unknown' is known", "a field in a field of a type that is none"
+    yield "field-unknown", array(shaped("(2,)", "[('a', '<f4'), ('b', [('c', '>l')])]"), bytes(16)), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.unknown' is known", "a field in a field of a type that is none"
     yield "type-of-three-bytes", array(shaped("(4,)", "'<f3'")), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.unknown' is known", "a float of 3 bytes"
     yield "ok-trailing", array(data=ONES + b"more"), "ok", "W4", "gap", None, "bytes behind the data"
     yield "ok-several", array() + array(shaped("(0,)"), b"") + array(shaped("(4,)", "'>f4'")), "ok", None, None, None, "three arrays, one behind the other"
