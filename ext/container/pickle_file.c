@@ -4,7 +4,8 @@
 **
 ** Protocols from 2 on begin with PROTO. Those before have no mark: a file is a pickle if its
 ** opcodes go from its first byte to a STOP that is the last one. A stream of zlib or gzip is one if
-** the pickle in it has a mark. Files of torch.save, which may be pickles, too, are PyTorch's.
+** the pickle in it has a mark. Files of torch.save, which may be pickles, too, are PyTorch's; those
+** that are compressed are not read.
 */
 #include "container/manifest.h"
 #include "container/pickle_input.h"
@@ -12,8 +13,10 @@
 #include "container/torch_object.h"
 #include "container/torch_probe.h"
 #include "container/torch_values.h"
+#include "container/within.h"
 #include "core/host.h"
 
+#define FILE_HEAD 32                     /* Decoded bytes that tell the format */
 #define FILE_WINDOW ((size_t)4 << 10)    /* Stored bytes that are decoded to tell the format */
 #define FILE_OLD ((uint64_t)1 << 28)     /* Bytes of a pickle without a mark, at most */
 
@@ -38,12 +41,12 @@ static bool file_is_header(const zt_head_tail *input){
   return input->head.n>8 && zt_le64(input->head.p)<input->size && input->head.p[8]=='{';
 }
 
-/* True if a compressed file begins with a pickle. */
+/* True if a compressed file begins with a pickle, which is not torch.save's before 1.6. */
 static bool file_is_compressed(const zt_head_tail *input, zt_inflate_around around, zt_error *err){
   const size_t n = input->size<FILE_WINDOW ? (size_t)input->size : FILE_WINDOW;
   zt_error failed = { .path = err->path };
   zt_inflate *d = zt_inflate_new(err);
-  uint8_t *window = sqlite3_malloc64(n+1), head[ZT_PICKLE_HEAD];
+  uint8_t *window = sqlite3_malloc64(n+1), head[FILE_HEAD];
   zt_span in = { window, n };
   size_t got = 0, more, behind;
   if( !err->rc && !window ) zt_fail_nomem(err);
@@ -59,7 +62,7 @@ static bool file_is_compressed(const zt_head_tail *input, zt_inflate_around arou
   else zt_error_clear(&failed);
   zt_inflate_free(d);
   sqlite3_free(window);
-  return !err->rc && zt_pickle_has_mark(head, got);
+  return !err->rc && zt_pickle_has_mark(head, got) && !zt_within_is_torch(head, got);
 }
 
 /* True if the opcodes of a pickle without a mark end with the file. Texts seldom get beyond their

@@ -297,6 +297,19 @@ def test_compressed_pickles_of_every_size(db):
     assert rows(db, "SELECT error_kind FROM zt_files(?)", b"\x1f\x8b\7" + gzip.compress(raw)[3:]) == [("unknown",)]
 
 
+@pytest.mark.parametrize("protocol", range(6))
+def test_a_file_of_torch_before_16_in_gzip_is_not_read(db, protocol):
+    """Its values are behind its pickles."""
+    import write_pytorch
+    parts = [0x1950a86a20f9469cfc6c, 1001, {}]
+    raw = b"".join(pickle.dumps(part, protocol) for part in parts) + write_pytorch.pickled({}) + pickle.dumps([], protocol)
+    assert rows(db, "SELECT container, error FROM zt_files(?)", raw) == [("pytorch", None)]
+    packed = gzip.compress(raw)
+    assert rows(db, "SELECT error_kind, objects FROM zt_files(?)", packed) == [("unknown", None)]
+    assert message(db, "SELECT * FROM zt_objects(?)", packed) == "ztensor: <blob>: not a tensor file, but compressed by gzip: is one in it?"
+    assert rows(db, "SELECT error_kind FROM zt_files(?)", zlib.compress(raw)) == [("unknown",)]
+
+
 def test_many_arrays_of_joblib(db):
     source = written.pickle(("first", written.array()), *((f"a{i}", written.wrapper((1000,), behind=b"\0" + bytes([i]) * 4000)) for i in range(40)))
     for packed in (source, zlib.compress(source)):
