@@ -13,6 +13,8 @@
 **   PT20 a deflated pickle has the CRC-32 in the directory
 **   PT21 so has any record: a full check reads them. torch can be told to write none
 **   PT23 no member is called as another tensor file is: a warning
+**   PT24 no two records that are looked up have names that differ at most in case: torch finds
+**        either, wherever it stands
 **
 ** Storages may be shared. A record's local header is read once.
 */
@@ -22,6 +24,7 @@
 #include "core/digest.h"
 #include "core/host.h"
 #include "core/inflate.h"
+#include "core/keys.h"
 #include "core/utf8.h"
 
 #define ARCHIVE_NAME_MAX 4096   /* Bytes of a record's name */
@@ -44,6 +47,55 @@ typedef struct torch_archive {
   zt_text folder;            /* The folder of the pickle's storages: data/ or constants/ */
   char version[ARCHIVE_RECORD], order[ARCHIVE_RECORD];
 } torch_archive;
+
+/* True for a record that is looked up, in whatever case its name is. */
+static bool archive_is_looked_up(const torch_archive *a, zt_text name){
+  static const zt_text names[] = {
+    ZT_TEXT_INIT("data.pkl"), ZT_TEXT_INIT("constants.pkl"), ZT_TEXT_INIT("version"),
+    ZT_TEXT_INIT("byteorder"), ZT_TEXT_INIT("data/"), ZT_TEXT_INIT("constants/")
+  };
+  const zt_text own = a->file.archive;
+  const size_t n = own.n+1;   /* Of X/ */
+  if( name.n<=n || name.z[own.n]!='/' || sqlite3_strnicmp(name.z, own.z, (int)own.n)!=0 ){
+    return false;
+  }
+  for(size_t i=0; i<sizeof(names)/sizeof(*names); i++){
+    const bool folder = names[i].z[names[i].n-1]=='/';
+    if( (folder ? name.n-n>names[i].n : name.n-n==names[i].n)
+     && sqlite3_strnicmp(name.z+n, names[i].z, (int)names[i].n)==0 ) return true;
+  }
+  return false;
+}
+
+/* PT24: names are compared by copies in lower case. */
+static int archive_check_names(torch_archive *a){
+  zt_builder *b = a->file.b;
+  zt_keys names = { .interrupt = b->interrupt };
+  zt_zip_member m = { .name = ZT_TEXT_INIT("") };
+  bool twice = false;
+  zt_key key = { 0, 0 };
+  uint64_t offset, n;
+  uint8_t *p;
+  zt_zip_directory(a->zip, &offset, &n);
+  p = sqlite3_malloc64(n+1);
+  if( !p ) return zt_fail_nomem(b->err);
+  for(uint32_t i=0; i<zt_zip_members(a->zip) && !twice && !b->err->rc; i++){
+    zt_zip_member_at(a->zip, i, &m);
+    if( !archive_is_looked_up(a, m.name) ) continue;
+    key.at += key.n;
+    key.n = (uint32_t)m.name.n;
+    for(size_t k=0; k<m.name.n; k++){
+      const char c = m.name.z[k];
+      p[key.at+k] = (uint8_t)(c>='A' && c<='Z' ? c-'A'+'a' : c);
+    }
+    zt_keys_add(&names, p, key, &twice, b->err);
+  }
+  zt_keys_clear(&names);
+  sqlite3_free(p);
+  if( b->err->rc || !twice ) return b->err->rc;
+  return zt_break(b->err, "PT24", "record '%.*s' stands twice in the archive, or in another case,"
+                  " and PyTorch reads either", zt_shown(m.name), m.name.z);
+}
 
 /* The member with that name below X/; -1 if there is none. */
 static int64_t archive_find(torch_archive *a, zt_text folder, zt_text name){
@@ -352,7 +404,7 @@ static int archive_open(torch_archive *a, const zt_head_tail *input){
   a->places = sqlite3_malloc64(places);
   if( !a->places ) return zt_fail_nomem(b->err);
   memset(a->places, 0, (size_t)places);
-  if( archive_note_others(a)
+  if( archive_check_names(a) || archive_note_others(a)
    || archive_read_text(a, ZT_TEXT("version"), a->version, &a->file.version) ) return b->err->rc;
   return archive_read_order(a);
 }
