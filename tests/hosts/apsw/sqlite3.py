@@ -7,8 +7,8 @@ import weakref
 
 import apsw
 import apsw.shell
-from apsw import (SQLITE_CREATE_VTABLE, SQLITE_DENY, SQLITE_ERROR, SQLITE_FUNCTION, SQLITE_INSERT, SQLITE_INTERRUPT,  # noqa: F401
-                  SQLITE_LIMIT_LENGTH, SQLITE_OK, SQLITE_PRAGMA, SQLITE_RECURSIVE, SQLITE_TOOBIG)
+from apsw import (SQLITE_CREATE_VTABLE, SQLITE_DENY, SQLITE_ERROR, SQLITE_FUNCTION, SQLITE_IGNORE, SQLITE_INSERT,  # noqa: F401
+                  SQLITE_INTERRUPT, SQLITE_LIMIT_LENGTH, SQLITE_OK, SQLITE_PRAGMA, SQLITE_RECURSIVE, SQLITE_TOOBIG)
 
 apsw.allow_missing_dict_bindings(True)   # As sqlite3: a parameter that executescript() meets is NULL
 sqlite_version = apsw.sqlite_lib_version()
