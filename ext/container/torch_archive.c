@@ -79,6 +79,7 @@ static int archive_check_names(torch_archive *a){
   zt_zip_directory(a->zip, &offset, &n);
   p = sqlite3_malloc64(n+1);
   if( !p ) return zt_fail_nomem(b->err);
+  zt_keys_reserve(&names, zt_zip_members(a->zip));
   for(uint32_t i=0; i<zt_zip_members(a->zip) && !twice && !b->err->rc; i++){
     zt_zip_member_at(a->zip, i, &m);
     if( !archive_is_looked_up(a, m.name) ) continue;
