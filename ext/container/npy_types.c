@@ -65,9 +65,7 @@ static const zt_npy_type *npy_find_type(char kind, uint64_t n){
   return NULL;
 }
 
-/* The text with a width for one of numpy's letters and names that have the same width everywhere:
-** 'l', 'p' and 'int' do not. Names have no byte order. NULL: it is none of these. */
-static const char *npy_find_name(zt_text text, bool ordered){
+const char *zt_npy_with_width(zt_text name){
   static const struct { zt_text name; const char *text; } names[] = {
     { ZT_TEXT_INIT("?"), "b1" }, { ZT_TEXT_INIT("b"), "i1" }, { ZT_TEXT_INIT("B"), "u1" },
     { ZT_TEXT_INIT("h"), "i2" }, { ZT_TEXT_INIT("H"), "u2" }, { ZT_TEXT_INIT("i"), "i4" },
@@ -84,7 +82,7 @@ static const char *npy_find_name(zt_text text, bool ordered){
     { ZT_TEXT_INIT("complex"), "c16" }
   };
   for(size_t i=0; i<sizeof(names)/sizeof(*names); i++){
-    if( (text.n==1 || !ordered) && zt_text_equal(text, names[i].name) ) return names[i].text;
+    if( zt_text_equal(name, names[i].name) ) return names[i].text;
   }
   return NULL;
 }
@@ -102,7 +100,7 @@ zt_npy_descr zt_npy_type_of(zt_text text){
     text.z++;
     text.n--;
   }
-  named = npy_find_name(text, ordered);
+  named = text.n==1 || !ordered ? zt_npy_with_width(text) : NULL;   /* Names have no byte order */
   if( named ) text = (zt_text){ named, strlen(named) };
   if( text.n==0 ) return out;
   kind = *text.z++;

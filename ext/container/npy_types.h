@@ -24,4 +24,8 @@ typedef struct zt_npy_descr {
 
 zt_npy_descr zt_npy_type_of(zt_text text);
 
+/* The text "f4" of numpy's letters and names "f", "float32", static, if they have the same width on
+** all machines: "l", "p" and "int" do not. NULL: it is none of these. */
+const char *zt_npy_with_width(zt_text name);
+
 #endif

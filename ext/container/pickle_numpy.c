@@ -2,8 +2,9 @@
 ** numpy's calls in a pickle. See pickle_numpy.h. M is numpy.core before numpy 2, and numpy._core.
 **
 **   dtype  := numpy.dtype(text | class, False, True), state (version, order, subdtype, names, ...)
-**             ; text is kind and bytes, "f4"; order "<", ">", "|" or "="; a class is one of
-**             ; ml_dtypes, or numpy.record, whose bytes are in the state
+**             ; text is kind and bytes, "f4", or one of numpy's letters and names; order "<", ">",
+**             ; "|" or "="; a class is one of ml_dtypes, or numpy.record, whose bytes are in the
+**             ; state
 **   array  := M.multiarray._reconstruct(class, (0,), b"b"), state (version?, shape, dtype, fortran,
 **             data)             ; data are bytes, or a list of objects
 **           | M.numeric._frombuffer(data, dtype, shape, order, axes?)
@@ -25,6 +26,7 @@
 #include <assert.h>
 #include <math.h>
 #include "container/dtype.h"
+#include "container/npy_types.h"
 #include "core/host.h"
 
 static bool numpy_is_given(const zt_pickle *p, zt_pickle_node node){
@@ -81,6 +83,7 @@ static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out
   zt_pickle_value call, class;
   zt_pickle_node first;
   zt_text text, order;
+  const char *named;
   if( zt_pickle_call(p, node, &call)!=ZT_CALL_NUMPY_DTYPE ) return false;
   first = zt_pickle_child(p, call.args, 0);
   order = ZT_TEXT("=");
@@ -97,6 +100,8 @@ static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out
   if( !zt_pickle_text(p, first, &text) || text.n==0 || text.n>=NUMPY_DESCR_MAX || order.n!=1 ){
     return false;
   }
+  named = zt_npy_with_width(text);
+  if( named ) text = (zt_text){ named, strlen(named) };
   *kind = text.z[0];
   descr[0] = order.z[0];
   memcpy(descr+1, text.z, text.n);

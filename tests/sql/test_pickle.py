@@ -254,6 +254,19 @@ def test_results_that_are_not_as_python_makes_them_are_calls(db):
         "unsized": "numpy.core.multiarray.scalar", "short": "numpy.core.multiarray.scalar"}
 
 
+@pytest.mark.parametrize("name", [*"?bBhHiIqQefdFD", "bool", "int64", "float32", "complex64"])
+def test_types_may_have_numpys_letters_and_names(db, name):
+    dtype = numpy.dtype(name)
+    element = numpy.array([-3]).astype(dtype)
+    raw = written.pickle(("s", scalar(written.dtype(name), written.blob(element.tobytes()))), ("w", written.array(written.blob(element.tobytes()), (1,), written.dtype(name))))
+    plain = pickle.dumps({"s": element[0], "w": element}, 2)
+    assert pickle.loads(raw) == pickle.loads(plain) == {"s": element[0], "w": element}
+    shown = "SELECT key, value, type FROM zt_attributes(?) WHERE key = 's'"
+    assert rows(db, shown, raw) == rows(db, shown, plain) != []
+    assert rows(db, "SELECT object, format, dtype, type, zt_dense(?1, 'w') FROM zt_objects(?1)", raw) == [
+        ("w", "dense", *rows(db, "SELECT dtype, type FROM zt_objects(?)", plain)[0], element.tobytes())]
+
+
 def test_keys_of_numpys_scalars_are_as_python_shows_them(db):
     def complex(real, imag):
         return scalar(written.dtype("c16"), b"C\x10" + struct.pack("<dd", real, imag))
