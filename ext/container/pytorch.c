@@ -51,7 +51,8 @@ static const zt_rule pytorch_rules[] = {
              ZT_SPEC_TORCH),
   ZT_WARNING("PT23", "torch-beside",
              "an archive of PyTorch has no other tensor files (PyTorch)", ZT_SPEC_OURS),
-  ZT_ERROR("PT24", "torch-twice", "an archive has a record once, in whatever case (PyTorch)",
+  ZT_ERROR("PT24", "torch-record-name",
+           "an archive has a record once, and its name is in small letters (PyTorch)",
            ZT_SPEC_TORCH),
   ZT_RULES_END
 };

@@ -13,8 +13,9 @@
 **   PT20 a deflated pickle has the CRC-32 in the directory
 **   PT21 so has any record: a full check reads them. torch can be told to write none
 **   PT23 no member is called as another tensor file is: a warning
-**   PT24 no two records that are looked up have names that differ at most in case: torch finds
-**        either, wherever it stands
+**   PT24 of the records that are looked up, no two have names that differ at most in case: torch
+**        finds either, wherever it stands. The names data.pkl, constants.pkl, version and
+**        byteorder are in small letters
 **
 ** Storages may be shared. A record's local header is read once.
 */
@@ -48,21 +49,36 @@ typedef struct torch_archive {
   char version[ARCHIVE_RECORD], order[ARCHIVE_RECORD];
 } torch_archive;
 
-/* True for a record that is looked up, in whatever case its name is. */
-static bool archive_is_looked_up(const torch_archive *a, zt_text name){
+static char archive_lower(char c){
+  return c>='A' && c<='Z' ? (char)(c-'A'+'a') : c;
+}
+
+static bool archive_is_alike(const char *x, const char *y, size_t n){
+  for(size_t i=0; i<n; i++){
+    if( archive_lower(x[i])!=archive_lower(y[i]) ) return false;
+  }
+  return true;
+}
+
+/* True for a record that is looked up, in whatever case its name is. *missed: it is not found,
+** as its case is another. */
+static bool archive_is_looked_up(const torch_archive *a, zt_text name, bool *missed){
   static const zt_text names[] = {
     ZT_TEXT_INIT("data.pkl"), ZT_TEXT_INIT("constants.pkl"), ZT_TEXT_INIT("version"),
     ZT_TEXT_INIT("byteorder"), ZT_TEXT_INIT("data/"), ZT_TEXT_INIT("constants/")
   };
   const zt_text own = a->file.archive;
   const size_t n = own.n+1;   /* Of X/ */
-  if( name.n<=n || name.z[own.n]!='/' || sqlite3_strnicmp(name.z, own.z, (int)own.n)!=0 ){
-    return false;
-  }
+  *missed = false;
+  if( name.n<=n || name.z[own.n]!='/' || !archive_is_alike(name.z, own.z, own.n) ) return false;
   for(size_t i=0; i<sizeof(names)/sizeof(*names); i++){
     const bool folder = names[i].z[names[i].n-1]=='/';
     if( (folder ? name.n-n>names[i].n : name.n-n==names[i].n)
-     && sqlite3_strnicmp(name.z+n, names[i].z, (int)names[i].n)==0 ) return true;
+     && archive_is_alike(name.z+n, names[i].z, names[i].n) ){
+      *missed = !folder && (memcmp(name.z+n, names[i].z, names[i].n)!=0
+                         || memcmp(name.z, own.z, own.n)!=0);
+      return true;
+    }
   }
   return false;
 }
@@ -72,7 +88,7 @@ static int archive_check_names(torch_archive *a){
   zt_builder *b = a->file.b;
   zt_keys names = { .interrupt = b->interrupt };
   zt_zip_member m = { .name = ZT_TEXT_INIT("") };
-  bool twice = false;
+  bool twice = false, missed = false;
   zt_key key = { 0, 0 };
   uint64_t offset, n;
   uint8_t *p;
@@ -80,20 +96,21 @@ static int archive_check_names(torch_archive *a){
   p = sqlite3_malloc64(n+1);
   if( !p ) return zt_fail_nomem(b->err);
   zt_keys_reserve(&names, zt_zip_members(a->zip));
-  for(uint32_t i=0; i<zt_zip_members(a->zip) && !twice && !b->err->rc; i++){
+  for(uint32_t i=0; i<zt_zip_members(a->zip) && !twice && !missed && !b->err->rc; i++){
     zt_zip_member_at(a->zip, i, &m);
-    if( !archive_is_looked_up(a, m.name) ) continue;
+    if( !archive_is_looked_up(a, m.name, &missed) ) continue;
     key.at += key.n;
     key.n = (uint32_t)m.name.n;
-    for(size_t k=0; k<m.name.n; k++){
-      const char c = m.name.z[k];
-      p[key.at+k] = (uint8_t)(c>='A' && c<='Z' ? c-'A'+'a' : c);
-    }
+    for(size_t k=0; k<m.name.n; k++) p[key.at+k] = (uint8_t)archive_lower(m.name.z[k]);
     zt_keys_add(&names, p, key, &twice, b->err);
   }
   zt_keys_clear(&names);
   sqlite3_free(p);
-  if( b->err->rc || !twice ) return b->err->rc;
+  if( b->err->rc || (!twice && !missed) ) return b->err->rc;
+  if( !twice ){
+    return zt_break(b->err, "PT24", "record '%.*s' is spelled in another case, and PyTorch reads it all"
+                    " the same", zt_shown(m.name), m.name.z);
+  }
   return zt_break(b->err, "PT24", "record '%.*s' stands twice in the archive, or in another case,"
                   " and PyTorch reads either", zt_shown(m.name), m.name.z);
 }
