@@ -49,8 +49,9 @@ typedef struct torch_archive {
   char version[ARCHIVE_RECORD], order[ARCHIVE_RECORD];
 } torch_archive;
 
-static char archive_lower(char c){
-  return c>='A' && c<='Z' ? (char)(c-'A'+'a') : c;
+static uint8_t archive_lower(char c){
+  const uint8_t small = (uint8_t)c | 0x20;
+  return c>='A' && c<='Z' ? small : (uint8_t)c;
 }
 
 static bool archive_is_alike(const char *x, const char *y, size_t n){
@@ -101,15 +102,15 @@ static int archive_check_names(torch_archive *a){
     if( !archive_is_looked_up(a, m.name, &missed) ) continue;
     key.at += key.n;
     key.n = (uint32_t)m.name.n;
-    for(size_t k=0; k<m.name.n; k++) p[key.at+k] = (uint8_t)archive_lower(m.name.z[k]);
+    for(size_t k=0; k<m.name.n; k++) p[key.at+k] = archive_lower(m.name.z[k]);
     zt_keys_add(&names, p, key, &twice, b->err);
   }
   zt_keys_clear(&names);
   sqlite3_free(p);
   if( b->err->rc || (!twice && !missed) ) return b->err->rc;
   if( !twice ){
-    return zt_break(b->err, "PT24", "record '%.*s' is spelled in another case, and PyTorch reads it all"
-                    " the same", zt_shown(m.name), m.name.z);
+    return zt_break(b->err, "PT24", "record '%.*s' is spelled in another case, and PyTorch reads it"
+                    " all the same", zt_shown(m.name), m.name.z);
   }
   return zt_break(b->err, "PT24", "record '%.*s' stands twice in the archive, or in another case,"
                   " and PyTorch reads either", zt_shown(m.name), m.name.z);
