@@ -165,6 +165,7 @@ case("ok-empty-between", of(entry("a", 0, 8, shape=[2]), entry("e", 8, 8, shape=
 case("ok-empty-within", of(entry("a", 0, 16), entry("e", 8, 8, shape=[0])), "ok")
 case("ok-empty-and-huge", of(A, entry("e", 16, 16, shape=[1 << 63, 4, 0])), "ok")
 case("ok-offset-order", of(entry("c", 8, 16, shape=[2]), entry("e", 4, 4, shape=[0]), entry("b", 4, 8, shape=[1]), entry("\\u0061", 0, 4, shape=[1])), "ok")
+case("ok-end-of-leveldb", of(entry("a", 0, 16, "U8", [16]), data=SIXTEEN[:8] + b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"), "ok")
 case("ok-ignored-fields", file('{"a":{"x":[1e999,-0.5,18446744073709551616,{"y":null}],"dtype":"F32","shape":[4],"data_offsets":[0,16],"x":true}}'), "ok")
 case("ok-depth-64", file('{"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16],"x":' + "[" * 62 + "]" * 62 + "}}"), "ok")
 case("ok-700-tensors", of(*[entry("layers.%d.weight" % i, 8 * i, 8 * i + 8, "BF16", [2, 2]) for i in range(700)], data=bytes(5600)), "ok")
