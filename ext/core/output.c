@@ -51,13 +51,19 @@ struct zt_output {
 
 /* --- Failures --- */
 
-static int output_fail_os(const char *doing, int n, zt_error *err){
+/* rc: the result code, if neither memory nor the disk is short. */
+static int output_fail_os(const char *doing, int n, int rc, zt_error *err){
   char buffer[ZT_OS_MESSAGE];
   const bool full = n==ENOSPC || n==OUTPUT_QUOTA || n==EFBIG;
   if( n==ENOMEM ) return zt_fail_nomem(err);
   if( !err->rc ) err->system = n;
-  return zt_fail(err, full ? SQLITE_FULL : SQLITE_IOERR, "%s: %s", doing,
-                 zt_os_message(n, buffer));
+  return zt_fail(err, full ? SQLITE_FULL : rc, "%s: %s", doing, zt_os_message(n, buffer));
+}
+
+/* Fails for a target that cannot be. After SQLITE_IOERR, SQLite would undo the whole transaction,
+** not the statement alone, and commit the statements after it one by one. */
+static int output_fail_target(const char *doing, int n, zt_error *err){
+  return output_fail_os(doing, n, SQLITE_ERROR, err);
 }
 
 /* Fails as the first failure did, if there was one. Its place is the target: a caller that copies
@@ -72,7 +78,7 @@ static int output_usable(const zt_output *o, zt_error *err){
     err->path = o->path;
     err->object.z = err->component.z = err->shard = NULL;
   }
-  output_fail_os(o->doing, o->broken, err);
+  output_fail_os(o->doing, o->broken, SQLITE_IOERR, err);
   err->path = place.path;
   err->object = place.object;
   err->component = place.component;
@@ -119,7 +125,7 @@ static char *output_resolve_missing(const char *path, int *n){
 /* Refuses what cannot be a target. n: what examining it gave. */
 static int output_refuse(const char *path, zt_output_mode mode, zt_kind kind, int n,
                          zt_error *err){
-  if( n && !zt_os_absent(n) ) return output_fail_os("looking at the target", n, err);
+  if( n && !zt_os_absent(n) ) return output_fail_target("looking at the target", n, err);
   if( n==0 && kind!=ZT_KIND_FILE ) return output_fail_kind(kind, err);
   if( n==0 && mode==ZT_OUTPUT_CREATE ) return output_fail_exists(err);
   if( n && mode==ZT_OUTPUT_UPDATE ){
@@ -133,22 +139,18 @@ static int output_refuse(const char *path, zt_output_mode mode, zt_kind kind, in
   return SQLITE_OK;
 }
 
-/* Returns the target's absolute path, owned; NULL if it cannot be a target. */
-static char *output_resolve(const char *path, zt_output_mode mode, zt_error *err){
+int zt_output_find(const char *path, zt_output_mode mode, char **target, zt_error *err){
   zt_stat s;
   int n = zt_os_stat(path, &s);
-  char *out;
-  if( output_refuse(path, mode, s.kind, n, err) ) return NULL;
-  out = n ? output_resolve_missing(path, &n) : zt_os_resolve(path, &n);
-  if( !out ){
-    output_fail_os("looking at its directory", n ? n : ENOMEM, err);
-    return NULL;
-  }
-  n = zt_os_may_create(out);
-  if( n==0 ) return out;
-  output_fail_os("making a file in its directory", n, err);
-  sqlite3_free(out);
-  return NULL;
+  *target = NULL;
+  if( output_refuse(path, mode, s.kind, n, err) ) return err->rc;
+  *target = n ? output_resolve_missing(path, &n) : zt_os_resolve(path, &n);
+  return *target ? SQLITE_OK : output_fail_target("looking at its directory", n ? n : ENOMEM, err);
+}
+
+int zt_output_check(const char *target, zt_error *err){
+  const int n = zt_os_may_create(target);
+  return n ? output_fail_target("making a file in its directory", n, err) : SQLITE_OK;
 }
 
 /* A hidden name beside the target, owned. A long name is cut between characters. */
@@ -158,11 +160,6 @@ static char *output_hidden(const char *target){
   if( n>OUTPUT_NAME ) for(n = OUTPUT_NAME; n>0 && ((uint8_t)name[n] & 0xC0)==0x80; n--){}
   return sqlite3_mprintf("%.*s.%.*s.%016llx.partial", (int)(name-target), target, n, name,
                          zt_os_random());
-}
-
-int zt_output_check(const char *path, zt_output_mode mode, char **target, zt_error *err){
-  *target = output_resolve(path, mode, err);
-  return err->rc;
 }
 
 /* --- Opening --- */
@@ -200,12 +197,12 @@ int zt_output_open(const char *path, const char *target, zt_output_mode mode, bo
   o->sync = sync;
   o->path = sqlite3_mprintf("%s", path);
   if( !o->path ) zt_fail_nomem(err);
-  else o->target = output_resolve(target ? target : path, mode, err);
-  if( o->target ){
+  else zt_output_find(target ? target : path, mode, &o->target, err);
+  if( o->target && zt_output_check(o->target, err)==SQLITE_OK ){
     o->p = sqlite3_malloc64(ZT_OUTPUT_WINDOW);
     o->capacity = ZT_OUTPUT_WINDOW;
     n = o->p ? output_make(o) : ENOMEM;
-    if( n ) output_fail_os("making a file in its directory", n, err);
+    if( n ) output_fail_target("making a file in its directory", n, err);
   }
   if( err->rc ) zt_output_close(o);
   else *out = o;
@@ -372,7 +369,7 @@ int zt_output_source(zt_output *o, zt_source **out, zt_error *err){
   if( output_complete(o, err) ) return err->rc;
   if( o->file<0 ) return zt_source_open_image((zt_span){ o->p, o->n }, out, err);
   n = zt_os_duplicate(o->file, &again);
-  if( n ) return output_fail_os("reading back", n, err);
+  if( n ) return output_fail_os("reading back", n, SQLITE_IOERR, err);
   return zt_source_open_file(again, o->target, out, err);
 }
 
@@ -511,9 +508,9 @@ int zt_output_undo(zt_output *o, zt_error *err){
     zt_fail(err, SQLITE_IOERR, "putting the old file back: %s; it is %s",
             zt_os_message(n, buffer), o->old);
   }else if( n ){
-    output_fail_os("removing the new file", n, err);
+    output_fail_os("removing the new file", n, SQLITE_IOERR, err);
   }else if( o->sync && (n = zt_os_sync_directory(o->target))!=0 ){
-    output_fail_os("writing its directory", n, err);
+    output_fail_os("writing its directory", n, SQLITE_IOERR, err);
   }
   sqlite3_free(o->old);
   o->old = NULL;

@@ -41,15 +41,17 @@ typedef enum zt_output_mode {
   ZT_OUTPUT_UPDATE       /* The target must exist */
 } zt_output_mode;
 
-/* Fail as zt_output_open() would if it were called now, as far as can be known without making a
-** file: for an early answer. *target is the absolute path with symbolic links followed, owned; NULL
-** after a failure. */
-int zt_output_check(const char *path, zt_output_mode mode, char **target, zt_error *err);
+/* Find the target, and fail if none can be there. *target is the absolute path with symbolic links
+** followed, owned; NULL after a failure. This and the next fail as zt_output_open() would if it
+** were called now, as far as can be known without making a file: for an early answer. */
+int zt_output_find(const char *path, zt_output_mode mode, char **target, zt_error *err);
 
-/* Begin a file. target: as zt_output_check() found it before, and path names it in messages; NULL:
+/* Fail unless a file may be made beside the target that was found. */
+int zt_output_check(const char *target, zt_error *err);
+
+/* Begin a file. target: as zt_output_find() found it before, and path names it in messages; NULL:
 ** path leads to it now. sync: fsync() where the table above says so. *out is NULL after a failure:
-** SQLITE_ERROR for a target that cannot be, SQLITE_FULL or SQLITE_IOERR for what the system
-** says. */
+** SQLITE_FULL if there is no room, otherwise SQLITE_ERROR. */
 int zt_output_open(const char *path, const char *target, zt_output_mode mode, bool sync,
                    zt_output **out, zt_error *err);
 

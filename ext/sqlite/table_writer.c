@@ -227,21 +227,31 @@ static int writer_next(sqlite3_vtab_cursor *p){
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
+/* True if a SELECT of mode update shows the file as it is: outside of a transaction, and where none
+** can write the file. Otherwise the transaction has begun: an UPDATE of nothing begins it, if the
+** SELECT comes first. With PRAGMA query_only there is no such transaction. */
+static bool writer_shows_file(zt_writer *w, int *rc){
+  *rc = SQLITE_OK;
+  if( !w->begun && sqlite3_get_autocommit(w->connection->db) ) return true;
+  if( !zt_writer_may_write(w) ) return true;
+  if( !w->begun ) *rc = zt_writer_rows_touch(w->stored);
+  return *rc==SQLITE_READONLY;
+}
+
 /* Decide which rows the cursor shows. With mode update, those of the file are there once the
-** transaction has begun: an UPDATE of nothing begins it, if a SELECT comes first. With PRAGMA
-** query_only there is no such transaction. */
+** transaction has begun. */
 static int writer_see(writer_cursor *c, zt_error *err){
   zt_writer *w = zt_writer_holder((zt_writer*)c->base.pVtab);
-  sqlite3 *db = w->connection->db;
-  int rc = SQLITE_OK;
+  int rc;
   if( writer_check_cursor(c, err) || c->shows==WRITER_SHOWS_FILE ) return err->rc;
-  if( !w->begun && !w->rows.sources ){   /* CREATE in a transaction begins without xBegin */
-    if( w->arguments.mode!=ZT_OUTPUT_UPDATE ) return SQLITE_OK;
-    if( sqlite3_get_autocommit(db) || (rc = zt_writer_rows_touch(w->stored))==SQLITE_READONLY ){
+  if( !w->rows.sources && w->arguments.mode==ZT_OUTPUT_UPDATE ){
+    if( writer_shows_file(w, &rc) ){
       if( zt_writer_view_open(w, &c->view, err)==SQLITE_OK ) c->shows = WRITER_SHOWS_FILE;
       return err->rc;
     }
     if( rc ) return zt_writer_fail(w, rc, err);
+  }else if( !w->rows.sources && !w->begun ){   /* CREATE in a transaction begins without xBegin */
+    return SQLITE_OK;
   }
   if( zt_writer_begin(w, err) || zt_writer_load(w, err) ) return err->rc;
   if( c->shows==WRITER_SHOWS_NONE ) c->savepoints = w->savepoints;

@@ -17,6 +17,7 @@ typedef struct zt_writer {
   zt_writer_arguments arguments;
   zt_writer_rows *stored;        /* Owned */
   bool created;                  /* By CREATE VIRTUAL TABLE; false: connected to a table again */
+  bool reads;                    /* A view's: it shows the rows of the file, and writes nothing */
   struct zt_writer *next;        /* Another one of the connection */
   zt_writer_view *view;          /* One that cursors have; NULL: none. Theirs */
   struct zt_writer_cursor *cursors;   /* All that are open. SQLite's */
@@ -47,9 +48,12 @@ bool zt_writer_is_namesake(const zt_writer *a, const zt_writer *b);
 /* The one of these that has the transaction's rows; otherwise w. */
 zt_writer *zt_writer_holder(zt_writer *w);
 
-/* Make the transaction ready for rows: the target may be written, statements are prepared, and with
-** mode update the file's own rows are there. */
+/* Make the transaction ready for rows: the target may be written, unless the writer only reads, and
+** statements are prepared. */
 int zt_writer_begin(zt_writer *w, zt_error *err);
+
+/* True if a file can be written there, as far as is known before. */
+bool zt_writer_may_write(const zt_writer *w);
 
 /* Fail if another table of the connection has rows for the same file in this transaction: one of
 ** the two would be lost. placed: if it has written that file, whatever the paths were before. */

@@ -25,6 +25,24 @@ static bool writer_has_others(zt_writer *w, int *rc){
   return *rc==SQLITE_OK && (loaded || !zt_writer_rows_empty(w->stored, rc));
 }
 
+/* Set *target to the absolute path of the target; fail if no file can be written there. */
+static int writer_find(const zt_writer *w, char **target, zt_error *err){
+  err->path = w->arguments.path;
+  if( zt_output_find(w->arguments.path, w->arguments.mode, target, err)==SQLITE_OK && !w->reads ){
+    zt_output_check(*target, err);
+  }
+  return err->rc;
+}
+
+bool zt_writer_may_write(const zt_writer *w){
+  zt_error err = ZT_ERROR_NONE;
+  char *target;
+  const bool may = writer_find(w, &target, &err)==SQLITE_OK;
+  sqlite3_free(target);
+  zt_error_clear(&err);
+  return may;
+}
+
 int zt_writer_begin(zt_writer *w, zt_error *err){
   int rc;
   err->path = w->arguments.path;
@@ -40,7 +58,7 @@ int zt_writer_begin(zt_writer *w, zt_error *err){
   }
   if( rc ) return zt_writer_fail(w, rc, err);
   sqlite3_free(w->target);
-  if( zt_output_check(w->arguments.path, w->arguments.mode, &w->target, err) ) return err->rc;
+  if( writer_find(w, &w->target, err) ) return err->rc;
   w->first = w->savepoints;
   w->budget = zt_connection_budget(w->connection);
   w->rows = (zt_draft_rows){

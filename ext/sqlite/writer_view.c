@@ -53,7 +53,7 @@ int zt_writer_view_open(zt_writer *w, zt_writer_view **out, zt_error *err){
   if( !v ) return zt_fail_nomem(err);
   *v = (zt_writer_view){
     .owner = w, .references = 1, .id = id,
-    .writer = { .connection = w->connection, .arguments = w->arguments }
+    .writer = { .connection = w->connection, .arguments = w->arguments, .reads = true }
   };
   if( view_load(v, err) ){
     zt_writer_view_close(v);

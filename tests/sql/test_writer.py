@@ -4,12 +4,13 @@ import random
 import sqlite3
 import stat
 import threading
+from pathlib import Path
 
 import pytest
 
 import support
 from support import TRIGGERS_REFUSED, open_connection, rows, value
-from writing import ENTRY, INTERRUPT, IOERR, attributes, declare, f32, insert, inside, listing, names, open_writer, put, refusal, tensors  # noqa: F401
+from writing import ENTRY, INTERRUPT, attributes, declare, f32, insert, inside, listing, names, open_writer, put, refusal, tensors  # noqa: F401
 
 FORMATS = "the formats are 'ztensor-2', 'ztensor-1.2', 'safetensors', 'gguf', 'npy' and 'npz'"
 
@@ -505,8 +506,25 @@ def test_a_directory_that_went_away(db, sparse):
         put(db, "s", data, dtype, "[1,3]", format="sparse_csr", component=role)
     os.rename("d", "e")
     code, message = refusal(db, "COMMIT")
-    assert code == IOERR and message.startswith("ztensor: d/a.zt: ") and message.endswith("No such file or directory") and "object" not in message
+    assert code == 1 and message.startswith("ztensor: d/a.zt: ") and message.endswith("No such file or directory") and "object" not in message
     assert listing("e") == [] and rows(db, "SELECT * FROM t") == []
+
+
+@pytest.mark.parametrize("path", ["none/b.zt", "file/b.zt", "n" * 256 + ".zt"])
+def test_a_target_that_cannot_be_undoes_its_statement_alone(db, path):
+    """SQLITE_IOERR would undo the transaction, and commit the statements after it one by one."""
+    Path("file").write_bytes(b"")
+    declare(db, "a.zt", "mode='replace'")
+    declare(db, path, "mode='replace'", name="other")
+    db.execute("CREATE TABLE t(a)")
+    db.execute("BEGIN")
+    db.execute("INSERT INTO t VALUES(1)")
+    put(db, "one")
+    code, message = refusal(db, "INSERT INTO other(name, data, dtype, shape) VALUES('w', x'01', 'u8', '[1]')")
+    assert code == 1 and message.startswith(f"ztensor: {path}: looking at ") and db.in_transaction
+    put(db, "two")
+    db.execute("COMMIT")
+    assert names(db, "a.zt") == ["one", "two"] and rows(db, "SELECT * FROM t") == [(1,)] and listing(".") == ["a.zt", "file"]
 
 
 @pytest.mark.parametrize("name", ['"a b"', '"a""b"', '"a\'b"', '"select"', '"%s"', "out_zt"])
