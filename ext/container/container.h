@@ -40,6 +40,12 @@ typedef enum zt_layout_id {
   ZT_LAYOUT_COUNT
 } zt_layout_id;
 
+/* True for a layout whose values are computed from its components by what its attributes say. */
+static inline bool zt_layout_is_quantized(zt_layout_id id){
+  return id==ZT_LAYOUT_QUANTIZED_GROUP || id==ZT_LAYOUT_MX || id==ZT_LAYOUT_QUANT_GROUP
+      || id==ZT_LAYOUT_GGML;
+}
+
 /* How stored bytes are decoded. Code is in tensor/, a row of encoding.c each. */
 typedef enum zt_codec_id {
   ZT_CODEC_UNKNOWN, ZT_CODEC_RAW, ZT_CODEC_ZSTD, ZT_CODEC_SEEKABLE, ZT_CODEC_DEFLATE,

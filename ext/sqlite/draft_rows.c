@@ -466,16 +466,11 @@ static int rows_check_format(const zt_row *row, const zt_object *source, const z
                  " 'dense'", zt_shown(source->format), source->format.z);
 }
 
-static bool rows_is_quantized(const zt_object *o){
-  return o->layout==ZT_LAYOUT_QUANTIZED_GROUP || o->layout==ZT_LAYOUT_MX
-      || o->layout==ZT_LAYOUT_QUANT_GROUP || o->layout==ZT_LAYOUT_GGML;
-}
-
 /* *as: the type to convert to; NULL: none. The type of the stored numbers, which zt_objects and a
 ** SELECT show, is no request where the values have another one: f8 in u8, or quantized ones. */
 static int rows_read_as(const zt_row *row, const zt_supply_file *file, const zt_object *o,
                         const zt_dtype **as, zt_error *err){
-  const bool quantized = rows_is_quantized(o), keeps = row->format.z && !row->dense;
+  const bool quantized = zt_layout_is_quantized(o->layout), keeps = row->format.z && !row->dense;
   zt_component values = { .storage = NULL };
   *as = row->dtype;
   if( !row->dtype || (quantized && row->dense) ) return SQLITE_OK;

@@ -181,6 +181,32 @@ static bool write_is_sparse_by_value(const zt_write *w, uint32_t object){
       && w->supplies->a[c.supply].kind==ZT_SUPPLY_BYTES;
 }
 
+/* True for a quantized object whose attributes rows may have changed. */
+static bool write_is_quantized(const zt_write *w, uint32_t object){
+  zt_draft_object o;
+  zt_draft_object_get(w->draft, object, &o);
+  return w->encoder->object_attributes && zt_layout_is_quantized(o.layout);
+}
+
+/* True for a kept object that could not be read before. False also after a failure. */
+static bool write_was_broken(const zt_write *w, uint32_t number, zt_error *err){
+  zt_supplies *s = w->supplies;
+  zt_error reason = ZT_ERROR_NONE;
+  zt_supply_file file;
+  zt_draft_object kept;
+  zt_object object;
+  zt_tensor t;
+  bool broken;
+  zt_draft_object_get(w->draft, number, &kept);
+  if( !kept.kept || s->open(s->context, s->kept-1, &file, err) ) return false;
+  zt_container_object(file.container, kept.kept-1, &object);
+  broken = zt_tensor_open(file.source, file.container, &object, w->budget, &t, &reason)!=SQLITE_OK
+        && reason.rc!=SQLITE_NOMEM && reason.rc!=SQLITE_INTERRUPT;
+  zt_tensor_close(&t);
+  zt_error_clear(&reason);
+  return broken;
+}
+
 static int write_verify_object(const zt_write *w, uint32_t number, zt_source *source,
                                const zt_container *c, zt_error *err){
   const int64_t i = zt_container_find(c, zt_draft_name(w->draft, number));
@@ -190,7 +216,8 @@ static int write_verify_object(const zt_write *w, uint32_t number, zt_source *so
   zt_container_object(c, (uint32_t)i, &object);
   err->object = zt_draft_name(w->draft, number);
   object.rules |= w->encoder->rules & (ZT_RULE_ORDER | ZT_RULE_CELLS_UNIQUE);
-  if( zt_tensor_open(source, c, &object, w->budget, &t, err)==SQLITE_OK ){
+  if( zt_tensor_open(source, c, &object, w->budget, &t, err)==SQLITE_OK
+   && !zt_layout_is_quantized(object.layout) ){
     zt_sparse_order(&t, &order, err);
   }
   zt_tensor_close(&t);
@@ -202,7 +229,9 @@ static int write_verify(const zt_write *w, zt_output *output, zt_error *err){
   zt_container *c = NULL;
   zt_source *source = NULL;
   for(uint32_t i=0; i<n && !err->rc; i++){
-    if( !write_is_sparse_by_value(w, i) ) continue;
+    if( !write_is_sparse_by_value(w, i)
+     && (!write_is_quantized(w, i) || write_was_broken(w, i, err)) ) continue;
+    if( err->rc ) break;
     if( c || (zt_output_source(output, &source, err)==SQLITE_OK
            && zt_container_open(source, &w->budget->interrupt, &c, err)==SQLITE_OK) ){
       write_verify_object(w, i, source, c, err);

@@ -4,17 +4,21 @@ import os
 import shutil
 import sqlite3
 import struct
+import tempfile
 import threading
 import zipfile
+from pathlib import Path
 
 import pytest
 
 import corpus
-from support import rows, value
+from support import ROOT, rows, value
 from writing import ENTRY, attributes, declare, insert, inside, listing, names, put, refusal  # noqa: F401
 
 STORED = "SELECT object, component, dtype, type, encoding, length, digest, digest_status FROM zt_components(?) ORDER BY 1, 2"
 
+
+GOLDEN = ROOT / "tests/formats/ztensor/golden"
 
 pytestmark = pytest.mark.usefixtures("inside")
 
@@ -214,6 +218,40 @@ def test_the_format_is_the_file_s_own(db):
     assert db.execute("SELECT container, version FROM zt_files('b.npz')").fetchall() == [("ztensor", "2")]
 
 
+@pytest.fixture
+def read_only(db):
+    """A directory with m.zt, in which this user may make no file."""
+    with tempfile.TemporaryDirectory() as directory:
+        shutil.copy("a.zt", directory)
+        os.chmod(directory, 0o555)
+        user = os.geteuid()
+        if user == 0:
+            os.seteuid(65534)
+        yield directory
+        os.seteuid(user)
+        os.chmod(directory, 0o755)
+
+
+@pytest.mark.parametrize("first", [None, "INSERT INTO u(name, key, value) VALUES('a', 'k', 1)"])
+def test_select_where_no_file_can_be_made(connect, read_only, first):
+    """Rows are shown as they are, inside of a transaction, too; a change is an error of its statement alone."""
+    db = connect(entry=ENTRY)
+    declare(db, f"{read_only}/a.zt", "mode='update'", name="u")
+    expected = rows(db, "SELECT name, key, value FROM u")
+    assert [name for name, key, _ in expected if key is None] == ["a", "b", "c"]
+    db.execute("CREATE TABLE t(x)")
+    db.execute("BEGIN")
+    db.execute("INSERT INTO t VALUES(1)")
+    refused = (1, f"ztensor: {read_only}/a.zt: making a file in its directory: Permission denied")
+    assert first is None or refusal(db, first) == refused
+    assert rows(db, "SELECT name, key, value FROM u") == expected
+    assert refusal(db, "DELETE FROM u WHERE name = 'a'") == refused
+    db.execute("DELETE FROM u WHERE name = 'none'")
+    db.execute("INSERT INTO t VALUES(2)")
+    db.execute("COMMIT")
+    assert rows(db, "SELECT x FROM t") == [(1,), (2,)] and listing(read_only) == ["a.zt"]
+
+
 def test_a_file_that_changed_meanwhile(db, connect):
     db.execute("BEGIN")
     db.execute("DELETE FROM out WHERE name = 'a'")
@@ -331,3 +369,53 @@ def test_golden_files_are_the_same_after_an_update(db, path):
     if wanted:
         assert [rows(db, sql, name) for sql in (bytes_of, KINDS, ATTRIBUTES)] == wanted
     assert listing(".") == sorted(["a.zt", name])
+
+
+# ------------------------------------------------------------------------------------------------------ quantized tensors
+
+QUANTIZED = {"zt.mx/1": ("v2/wheel_quant.zt", "mxfp4", "block_size", "mx-attributes"),
+             "zt.quant_group/1": ("v2/wheel_quant.zt", "affine", "bits", "quant-group-attributes"),
+             "quantized_group": ("v1.2/hand_quantized.zt", "model.layers.0.self_attn.q_proj", "group_size", "quantized-attributes")}
+
+
+@pytest.mark.parametrize("layout", QUANTIZED)
+def test_attributes_that_a_layout_needs(connect, layout, inside):
+    """An error of COMMIT, in place of a file that cannot be read."""
+    file, name, key, rule = QUANTIZED[layout]
+    source = str(GOLDEN / file)
+    db = connect(entry=ENTRY)
+    declare(db, "q.zt", f"format='{'ztensor-2' if '/v2' in source else 'ztensor-1.2'}'", "mode='replace'", name="new")
+    insert(db, "new", name=name, source=source, object=name)
+    before = value(db, "SELECT zt_dense('q.zt', ?)", name)
+    assert rows(db, "SELECT * FROM zt_check('q.zt', 'full') WHERE severity = 'error'") == [] and before
+    declare(db, "q.zt", "mode='update'", name="u")
+    for sql in (f"DELETE FROM u WHERE key = '{key}'", "DELETE FROM u WHERE key IS NOT NULL", f"UPDATE u SET value = 'x', type = 'text' WHERE key = '{key}'"):
+        code, message = refusal(db, sql)
+        assert code == 1 and message.startswith(f"ztensor: q.zt: object '{name}': ") and "attribute '" in message
+        assert "IS NOT NULL" in sql or f"attribute '{key}'" in message
+        assert value(db, "SELECT zt_dense('q.zt', ?)", name) == before
+    # Others may change
+    db.execute("INSERT INTO u(name, key, value) VALUES(?, 'note', 'mine')", (name,))
+    assert value(db, "SELECT zt_dense('q.zt', ?)", name) == before
+    # An attribute of a row in place of the source's
+    db.execute("BEGIN")
+    insert(db, "new", name=name, source=source, object=name)
+    insert(db, "new", name=name, key=key, value="x")
+    assert refusal(db, "COMMIT")[0] == 1 and value(db, "SELECT zt_dense('q.zt', ?)", name) == before
+
+
+def test_a_quantized_tensor_that_was_broken_before_stays(connect, inside):
+    """An update of others does not need it to be sound, and may mend it."""
+    file, name, key, rule = QUANTIZED["quantized_group"]
+    broken = "SELECT min(rule) FROM zt_check('q.zt', 'full') WHERE severity = 'error'"
+    db = connect(entry=ENTRY)
+    declare(db, "q.zt", "format='ztensor-1.2'", "mode='replace'", name="new")
+    insert(db, "new", name=name, source=str(GOLDEN / file), object=name)
+    data = Path("q.zt").read_bytes()
+    Path("q.zt").write_bytes(data.replace(b"group_size", b"group_sizf"))
+    assert value(db, broken) == rule
+    declare(db, "q.zt", "mode='update'", name="u")
+    put(db, "more", table="u")
+    assert sorted(names(db, "q.zt")) == sorted(["more", name]) and value(db, broken) == rule
+    db.execute("INSERT INTO u(name, key, value) VALUES(?, 'group_size', 32)", (name,))
+    assert value(db, broken) is None and value(db, "SELECT zt_dense('q.zt', ?)", name) == value(db, "SELECT zt_dense(?, ?)", str(GOLDEN / file), name)
