@@ -129,7 +129,7 @@ static bool gguf_put_real(const gguf_value *v, const zt_cbor_item *item, uint32_
   else if( (double)narrow==real || real!=real ) gguf_put_number(v->out, bits32, 4);
   else{
     zt_fail(v->err, SQLITE_ERROR, "attribute '%.*s' is not exactly of the type %.*s of gguf;"
-            " f64 holds it", zt_shown(v->key), v->key.z, zt_shown(v->type), v->type.z);
+            " f64 in its place holds it", zt_shown(v->key), v->key.z, zt_shown(v->type), v->type.z);
     return false;
   }
   return true;

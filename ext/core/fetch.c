@@ -220,8 +220,14 @@ static fetch_verdict fetch_redirect(zt_fetch *f, zt_error *err){
     zt_fail_nomem(err);
     return FETCH_FAILED;
   }
-  if( zt_url_parse(target, &to, err) || (from.tls && !to.tls) ){
+  if( zt_url_parse(target, &to, err) ){
     zt_error_clear(err);
+    zt_fail_remote(err, "denied", "a redirect to a URL of another scheme, without a host, or with a"
+                   " password");
+    sqlite3_free(target);
+    return FETCH_FAILED;
+  }
+  if( from.tls && !to.tls ){
     zt_fail_remote(err, "denied", "a redirect to another scheme than https");
     sqlite3_free(target);
     return FETCH_FAILED;

@@ -169,7 +169,7 @@ TEST(test_reals){
   expect("fb3fb999999999999a", "f64", "0c000000 9a9999999999b93f", "f64 0.1");
   expect("f97e00", "f64", "0c000000 000000000000f87f", "f64 null");
   expect("f9fc00", "f64", "0c000000 000000000000f0ff", "f64 -9.0e+999");
-  expect_failure("fb3fb999999999999a", "f32", "attribute 'k' is not exactly of the type f32 of gguf; f64 holds it");
+  expect_failure("fb3fb999999999999a", "f32", "attribute 'k' is not exactly of the type f32 of gguf; f64 in its place holds it");
   expect_failure("fb47f0000000000000", "f32", "not exactly");   /* Beyond all of f32 */
   expect_failure("fb3690000000000000", "f32", "not exactly");   /* It would be 0 */
   expect_failure("01", "f32", "is not of the type f32");
@@ -206,7 +206,7 @@ TEST(test_arrays){
   expect("80", "arr[f32]", "09000000 06000000 0000000000000000", "arr[f32] []");
   expect_failure("82016161", "arr[u8]", "attribute 'k' is not of the type arr[u8] of gguf");
   expect_failure("82 01 190100", "arr[u8]", "is not of the type arr[u8]");
-  expect_failure("81fb3fb999999999999a", "arr[f32]", "is not exactly of the type arr[f32] of gguf; f64 holds it");
+  expect_failure("81fb3fb999999999999a", "arr[f32]", "is not exactly of the type arr[f32] of gguf; f64 in its place holds it");
   expect_failure("01", "arr[u8]", "is not of the type arr[u8]");
   expect_failure("a0", "arr[u8]", "is not of the type arr[u8]");
 }
