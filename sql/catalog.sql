@@ -266,7 +266,8 @@ CREATE TABLE IF NOT EXISTS main.found(
   PRIMARY KEY(root, file)
 ) WITHOUT ROWID;
 -- The times of the last change of a file (path is '') and of other files that hold its bytes, in whole nanoseconds since 1970. They are
--- the times when the file was read: mtime, which programs can set, and ctime, which the system sets.
+-- the times when the file was read: mtime, which programs can set, and ctime, which the system sets. Another file that is remote has
+-- its entity tag in place of ctime, behind the word etag.
 CREATE TABLE IF NOT EXISTS main.stamp(
   file  INTEGER NOT NULL REFERENCES file(id),
   path  TEXT NOT NULL,

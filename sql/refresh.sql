@@ -36,7 +36,9 @@
 -- host of their endpoint (zt_endpoint()), so that two machines have one row of a file. A list has sources of one host. A remote file
 -- has changed if its size or its entity tag differs, without a tag its size or its mtime. So a bucket of 10,000 unchanged files costs its
 -- listing, ten requests. A remote file never counts as moved. A listing that fails is an error, and removes nothing. Files that cannot be
--- reached or are denied stay as they were, and are `kept`. A URL with a query is refused, because it may be a credential.
+-- reached or are denied stay as they were, and are `kept`. So are files that hold bytes of another one. A file that can no longer be
+-- reached while it is read is recorded with that error, and read again by the next refresh. A URL with a query is refused, because it may
+-- be a credential.
 --
 -- A pattern of all names, models/**/*, finds names without an extension, such as those in caches of the Hugging Face hub and of DVC.
 -- Files that are not tensor files are then passed over: they are counted only in `others`, shown by the view other_files, and not read
@@ -48,7 +50,7 @@
 --
 -- A second pass reads all bytes of files. It takes the next files (100 by default) of this host that it has not seen since they changed.
 -- Each statement is a transaction, so that a pass continues where it stopped, until `files` is 0. `left` counts the remaining files. At
--- the end, these are files that cannot be opened now, or that have changed since the last refresh:
+-- the end, these are files that cannot be opened or read now, or that have changed since the last refresh:
 --
 --   INSERT INTO refresh_pass(pass, files) VALUES ('fingerprint', 1000), ('check', 1000);
 --   SELECT * FROM refresh_pass;
@@ -69,7 +71,6 @@ SELECT (SELECT application_id FROM pragma_application_id) = 0x7A744361 AND (SELE
 DROP TABLE refresh_check;
 
 DROP VIEW IF EXISTS temp.refresh_read;
-DROP VIEW IF EXISTS temp.refresh_architecture;
 DROP VIEW IF EXISTS temp.refresh_layout;
 DROP VIEW IF EXISTS temp.refresh_outdated;
 DROP TABLE IF EXISTS temp.refresh_now;
@@ -80,6 +81,8 @@ DROP TABLE IF EXISTS temp.refresh_unreached;
 DROP TABLE IF EXISTS temp.refresh_hosts;
 DROP TABLE IF EXISTS temp.refresh_trouble;
 DROP TABLE IF EXISTS temp.refresh_moved;
+DROP TABLE IF EXISTS temp.refresh_object;
+DROP TABLE IF EXISTS temp.refresh_component;
 DROP TABLE IF EXISTS temp.refresh_passed;
 DROP TABLE IF EXISTS temp.refresh_pass;
 DROP TABLE IF EXISTS temp.refresh;
@@ -111,79 +114,91 @@ CREATE TEMP TABLE refresh_unreached(file INTEGER PRIMARY KEY);
 CREATE TEMP TABLE refresh_trouble(file INTEGER PRIMARY KEY, trouble);
 -- Files and directories that cannot be read
 CREATE TEMP TABLE refresh_broken(path TEXT PRIMARY KEY) WITHOUT ROWID;
--- Files with bytes in another file that has changed since
+-- Files with bytes in another file that has changed since, or is remote and cannot be reached now
 CREATE TEMP VIEW refresh_outdated AS
-SELECT x.file, f.root
+SELECT x.file, f.root, z.size IS NULL AND zt_endpoint(x.path) IS NOT NULL AND z.error_kind IN ('transient', 'denied') AS unreached
 FROM external AS x CROSS JOIN file AS f ON f.id = x.file LEFT JOIN stamp AS s ON s.file = x.file AND s.path = x.path
      LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
-WHERE z.size IS NOT x.size OR z.mtime IS NOT x.mtime OR z.inode IS NOT x.inode
-   OR s.file IS NOT NULL AND (z.mtime_ns IS NOT s.mtime OR z.ctime_ns IS NOT s.ctime);
+WHERE z.size IS NOT x.size
+   OR CASE WHEN z.etag IS NOT NULL THEN s.ctime IS NOT 'etag ' || z.etag
+           ELSE z.mtime IS NOT x.mtime OR z.inode IS NOT x.inode
+             OR s.file IS NOT NULL AND (z.mtime_ns IS NOT s.mtime OR z.ctime_ns IS NOT s.ctime) END;
 -- Found files that are missing at another path
 CREATE TEMP TABLE refresh_moved(file INTEGER PRIMARY KEY, number UNIQUE);
 
 -- ---- Reading. An INSERT into these views reads a file, and ztensor keeps the file's manifest.
 
--- A new architecture or layout. Its rows come from this file and stand for other files, too. They are forgotten if the file has been
--- replaced meanwhile.
-CREATE TEMP VIEW refresh_architecture AS SELECT digest, objects, NULL AS path FROM architecture;
-CREATE TEMP TRIGGER refresh_architecture_insert INSTEAD OF INSERT ON refresh_architecture BEGIN
-  INSERT OR IGNORE INTO name(name) SELECT object FROM zt_objects(NEW.path, 'skip') WHERE path = NEW.path;
+-- A new layout, and its architecture if that is new. The rows come from this file and stand for other files, too. Each table is read
+-- once, and its rows are counted: if some are missing, the file cannot be reached any more, and nothing is kept. The same is true if
+-- the file has been replaced meanwhile.
+CREATE TEMP TABLE refresh_object(object, format, dtype, type, shape, rank, elements, components, stored_bytes, decoded_bytes, attributes);
+CREATE TEMP TABLE refresh_component(object, component, dtype, type, encoding, byte_order, offset, length, decoded_length, shard, digest_of);
+CREATE TEMP VIEW refresh_layout AS
+SELECT NULL AS architecture, NULL AS objects, digest AS layout, components, stored_bytes, decoded_bytes, NULL AS data_offset, NULL AS path
+FROM layout;
+CREATE TEMP TRIGGER refresh_layout_insert INSTEAD OF INSERT ON refresh_layout BEGIN
+  INSERT INTO refresh_object
+  SELECT object, format, dtype, type, shape, rank, elements, components, stored_bytes, decoded_bytes, attributes
+  FROM zt_objects(NEW.path, 'skip') WHERE path = NEW.path;
+  INSERT INTO refresh_component
+  SELECT object, component, dtype, type, encoding, byte_order, offset, length, decoded_length, shard, digest_of
+  FROM zt_components(NEW.path, 'skip') WHERE path = NEW.path;
+  INSERT OR IGNORE INTO name(name) SELECT object FROM refresh_object;
   INSERT OR IGNORE INTO shape(shape, rank, elements)
   SELECT shape, rank, CASE typeof(elements) WHEN 'text' THEN CAST(elements AS BLOB) ELSE elements END
-  FROM (SELECT DISTINCT shape, rank, elements FROM zt_objects(NEW.path, 'skip') WHERE path = NEW.path);
-  INSERT OR IGNORE INTO kind(format, dtype, type)
-  SELECT DISTINCT format, dtype, type FROM zt_objects(NEW.path, 'skip') WHERE path = NEW.path;
-  INSERT INTO architecture(digest, objects) VALUES (NEW.digest, NEW.objects);
+  FROM (SELECT DISTINCT shape, rank, elements FROM refresh_object);
+  INSERT OR IGNORE INTO kind(format, dtype, type) SELECT DISTINCT format, dtype, type FROM refresh_object;
+  INSERT OR IGNORE INTO architecture(digest, objects)
+  SELECT NEW.architecture, NEW.objects WHERE (SELECT count(*) FROM refresh_object) = NEW.objects;
   INSERT INTO tensor(architecture, name, kind, shape)
   SELECT a.id, n.id, k.id, s.id
-  FROM architecture AS a CROSS JOIN zt_objects(NEW.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
+  FROM architecture AS a CROSS JOIN refresh_object AS z CROSS JOIN name AS n ON n.name = z.object
        CROSS JOIN kind AS k ON quote(k.format) = quote(z.format) AND quote(k.dtype) = quote(z.dtype)
                            AND quote(k.type) = quote(z.type)
        CROSS JOIN shape AS s ON quote(s.shape) = quote(z.shape)
-  WHERE a.digest = NEW.digest AND z.path = NEW.path
+  WHERE a.digest = NEW.architecture AND a.parameters IS NULL
   ORDER BY n.id;
   UPDATE architecture
   SET parameters = (SELECT CAST(coalesce(sum(s.elements >> 32) * 4294967296 + sum(s.elements & 4294967295), 0) AS INTEGER)
                     FROM tensor AS t JOIN shape AS s ON s.id = t.shape WHERE t.architecture = architecture.id)
-  WHERE digest = NEW.digest;
-  DELETE FROM architecture
-  WHERE digest = NEW.digest AND (SELECT architecture FROM zt_files(NEW.path) WHERE path = NEW.path) IS NOT NEW.digest;
-END;
-
-CREATE TEMP VIEW refresh_layout AS
-SELECT architecture, digest, components, stored_bytes, decoded_bytes, NULL AS data_offset, NULL AS path FROM layout;
-CREATE TEMP TRIGGER refresh_layout_insert INSTEAD OF INSERT ON refresh_layout BEGIN
+  WHERE digest = NEW.architecture AND parameters IS NULL;
   INSERT OR IGNORE INTO storage(component, dtype, type, encoding, byte_order, digest_of)
-  SELECT DISTINCT component, dtype, type, encoding, byte_order, digest_of FROM zt_components(NEW.path, 'skip') WHERE path = NEW.path;
+  SELECT DISTINCT component, dtype, type, encoding, byte_order, digest_of FROM refresh_component;
   INSERT INTO layout(architecture, digest, components, stored_bytes, decoded_bytes)
-  VALUES (NEW.architecture, NEW.digest, NEW.components, NEW.stored_bytes, NEW.decoded_bytes);
+  SELECT id, NEW.layout, NEW.components, NEW.stored_bytes, NEW.decoded_bytes
+  FROM architecture
+  WHERE digest = NEW.architecture AND (SELECT count(*) FROM refresh_object) = NEW.objects
+    AND (SELECT count(*) FROM refresh_component) = NEW.components;
   INSERT INTO part(layout, name, storage, offset, length, decoded_length, shard)
   SELECT l.id, n.id, s.id, CASE WHEN z.shard IS NULL THEN z.offset - NEW.data_offset ELSE z.offset END,
          CASE typeof(z.length) WHEN 'text' THEN CAST(z.length AS BLOB) ELSE z.length END,
          CASE typeof(z.decoded_length) WHEN 'text' THEN CAST(z.decoded_length AS BLOB) ELSE z.decoded_length END, z.shard
-  FROM layout AS l CROSS JOIN zt_components(NEW.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
+  FROM architecture AS a CROSS JOIN layout AS l ON l.architecture = a.id CROSS JOIN refresh_component AS z
+       CROSS JOIN name AS n ON n.name = z.object
        CROSS JOIN storage AS s ON s.component = z.component AND quote(s.dtype) = quote(z.dtype)
          AND quote(s.type) = quote(z.type) AND quote(s.encoding) = quote(z.encoding)
          AND quote(s.byte_order) = quote(z.byte_order) AND quote(s.digest_of) = quote(z.digest_of)
-  WHERE l.architecture = NEW.architecture AND l.digest = NEW.digest AND z.path = NEW.path
+  WHERE a.digest = NEW.architecture AND l.digest = NEW.layout
   ORDER BY n.id;
   INSERT INTO detail(layout, name, components, stored_bytes, decoded_bytes, attributes)
   SELECT l.id, n.id, z.components,
          CASE typeof(z.stored_bytes) WHEN 'text' THEN CAST(z.stored_bytes AS BLOB) ELSE z.stored_bytes END,
          CASE typeof(z.decoded_bytes) WHEN 'text' THEN CAST(z.decoded_bytes AS BLOB) ELSE z.decoded_bytes END, z.attributes
-  FROM layout AS l CROSS JOIN zt_objects(NEW.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
-  WHERE l.architecture = NEW.architecture AND l.digest = NEW.digest AND z.path = NEW.path
-    AND (z.components <> 1 OR z.attributes <> '{}');
+  FROM architecture AS a CROSS JOIN layout AS l ON l.architecture = a.id CROSS JOIN refresh_object AS z
+       CROSS JOIN name AS n ON n.name = z.object
+  WHERE a.digest = NEW.architecture AND l.digest = NEW.layout AND (z.components <> 1 OR z.attributes <> '{}');
   INSERT INTO attribute(layout, name, key, value, type)
   SELECT l.id, n.id, z.key, z.value, z.type
-  FROM layout AS l CROSS JOIN zt_attributes(NEW.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
-  WHERE l.architecture = NEW.architecture AND l.digest = NEW.digest AND z.path = NEW.path
+  FROM architecture AS a CROSS JOIN layout AS l ON l.architecture = a.id CROSS JOIN zt_attributes(NEW.path, 'skip') AS z
+       CROSS JOIN name AS n ON n.name = z.object
+  WHERE a.digest = NEW.architecture AND l.digest = NEW.layout AND z.path = NEW.path
     AND EXISTS (SELECT 1 FROM detail WHERE layout = l.id);
   INSERT INTO share(layout, kind, objects, elements, bytes)
   SELECT o.layout, o.kind, count(*),
          CAST(coalesce(sum(s.elements >> 32) * 4294967296 + sum(s.elements & 4294967295), 0) AS INTEGER), sum(o.stored_bytes)
-  FROM layout AS l CROSS JOIN layout_objects AS o ON o.layout = l.id CROSS JOIN shape AS s ON s.id = o.shape
-  WHERE l.architecture = NEW.architecture AND l.digest = NEW.digest
+  FROM architecture AS a CROSS JOIN layout AS l ON l.architecture = a.id CROSS JOIN layout_objects AS o ON o.layout = l.id
+       CROSS JOIN shape AS s ON s.id = o.shape
+  WHERE a.digest = NEW.architecture AND l.digest = NEW.layout
   GROUP BY o.layout, o.kind;
   -- Bytes in several components: the bytes that a component adds to those that begin before it.
   UPDATE layout SET distinct_bytes = (
@@ -192,34 +207,39 @@ CREATE TEMP TRIGGER refresh_layout_insert INSTEAD OF INSERT ON refresh_layout BE
                  max(offset + length) OVER (PARTITION BY shard ORDER BY offset, length DESC, name, storage
                                             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
           FROM part WHERE part.layout = layout.id AND offset IS NOT NULL))
-  WHERE architecture = NEW.architecture AND digest = NEW.digest;
+  WHERE architecture = (SELECT id FROM architecture WHERE digest = NEW.architecture) AND digest = NEW.layout;
+  -- Each object with attributes has a row of them.
   DELETE FROM layout
-  WHERE architecture = NEW.architecture AND digest = NEW.digest
-    AND (SELECT layout FROM zt_files(NEW.path) WHERE path = NEW.path) IS NOT NEW.digest;
+  WHERE architecture = (SELECT id FROM architecture WHERE digest = NEW.architecture) AND digest = NEW.layout
+    AND ((SELECT count(*) FROM detail AS d WHERE d.layout = layout.id AND d.attributes <> '{}')
+           <> (SELECT count(DISTINCT t.name) FROM attribute AS t WHERE t.layout = layout.id)
+         OR (SELECT json_array(architecture, layout) FROM zt_files(NEW.path) WHERE path = NEW.path)
+              IS NOT json_array(NEW.architecture, NEW.layout));
+  DELETE FROM refresh_object;
+  DELETE FROM refresh_component;
 END;
 
 CREATE TEMP VIEW refresh_read AS
 SELECT number, path, NULL AS container, NULL AS version, size, mtime, device, inode, NULL AS objects, NULL AS components,
        NULL AS stored_bytes, NULL AS decoded_bytes, NULL AS manifest_bytes, NULL AS attributes, NULL AS error, NULL AS error_kind,
-       NULL AS architecture, NULL AS layout, NULL AS data_offset, NULL AS digests
+       NULL AS architecture, NULL AS layout, NULL AS data_offset, NULL AS digests, mtime_ns, etag
 FROM refresh_listed;
 CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
-  INSERT INTO refresh_architecture(digest, objects, path)
-  SELECT NEW.architecture, NEW.objects, NEW.path
-  WHERE NEW.error IS NULL AND NOT EXISTS (SELECT 1 FROM architecture WHERE digest = NEW.architecture);
-  INSERT INTO refresh_layout(architecture, digest, components, stored_bytes, decoded_bytes, data_offset, path)
-  SELECT a.id, NEW.layout, NEW.components,
+  INSERT INTO refresh_layout(architecture, objects, layout, components, stored_bytes, decoded_bytes, data_offset, path)
+  SELECT NEW.architecture, NEW.objects, NEW.layout, NEW.components,
          CASE typeof(NEW.stored_bytes) WHEN 'text' THEN CAST(NEW.stored_bytes AS BLOB) ELSE NEW.stored_bytes END,
          CASE typeof(NEW.decoded_bytes) WHEN 'text' THEN CAST(NEW.decoded_bytes AS BLOB) ELSE NEW.decoded_bytes END,
          NEW.data_offset, NEW.path
-  FROM architecture AS a
-  WHERE a.digest = NEW.architecture AND NOT EXISTS (SELECT 1 FROM layout WHERE architecture = a.id AND digest = NEW.layout);
+  WHERE NEW.error IS NULL
+    AND NOT EXISTS (SELECT 1 FROM architecture AS a CROSS JOIN layout AS l ON l.architecture = a.id
+                    WHERE a.digest = NEW.architecture AND l.digest = NEW.layout);
   INSERT INTO file(host, path, root, layout, container, version, size, mtime, device, inode, data_offset, manifest_bytes, refreshed,
                    error_kind, error, attributes)
   SELECT w.host, NEW.path, w.root, l.id, NEW.container, NEW.version, NEW.size, NEW.mtime, NEW.device, NEW.inode, NEW.data_offset,
          NEW.manifest_bytes, w.at,
          CASE WHEN NEW.error IS NULL AND l.id IS NULL THEN 'transient' ELSE NEW.error_kind END,
-         CASE WHEN NEW.error IS NULL AND l.id IS NULL THEN 'ztensor: ' || NEW.path || ': the file was replaced while it was read'
+         CASE WHEN NEW.error IS NULL AND l.id IS NULL THEN
+                'ztensor: ' || NEW.path || ': the file was replaced, or could not be reached again, while it was read'
               ELSE NEW.error END, NEW.attributes
   FROM refresh_now AS w
        LEFT JOIN architecture AS a ON a.digest = NEW.architecture LEFT JOIN layout AS l ON l.architecture = a.id AND l.digest = NEW.layout
@@ -229,13 +249,20 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
       mtime = excluded.mtime, device = excluded.device, inode = excluded.inode, data_offset = excluded.data_offset,
       manifest_bytes = excluded.manifest_bytes, refreshed = excluded.refreshed, error_kind = excluded.error_kind, error = excluded.error,
       attributes = excluded.attributes, fingerprint = NULL, fingerprinted = NULL, checked = NULL;
-  UPDATE refresh_listed SET read = 1, file = (SELECT id FROM file, refresh_now AS w WHERE file.host = w.host AND file.path = NEW.path)
+  UPDATE refresh_listed
+  SET read = 1, file = (SELECT id FROM file, refresh_now AS w WHERE file.host = w.host AND file.path = NEW.path), size = NEW.size,
+      mtime = NEW.mtime, mtime_ns = NEW.mtime_ns, etag = NEW.etag
   WHERE number = NEW.number;
-  -- Shard n of model.zt is model-n.zt. Other formats state the place of external data relative to the file's directory.
+  -- Shard n of model.zt is model-n.zt. Other formats state the place of external data relative to the file's directory. In a URL, its
+  -- empty parts and those that are a dot are left out, and characters that end a path are encoded.
   INSERT INTO external(file, path, size, mtime, inode)
   SELECT x.file, x.path, z.size, z.mtime, z.inode
   FROM (SELECT DISTINCT file,
-               CASE WHEN container <> 'ztensor' THEN directory || shard
+               CASE WHEN container <> 'ztensor' AND (SELECT remote FROM refresh_now) THEN
+                      directory || (SELECT group_concat(CASE WHEN lower(directory) NOT GLOB 'http*' THEN value
+                                                             ELSE replace(replace(replace(value, '%', '%25'), '?', '%3F'), '#', '%23') END, '/')
+                                    FROM json_each('[' || replace(json_quote(shard), '/', '","') || ']') WHERE value NOT IN ('', '.'))
+                    WHEN container <> 'ztensor' THEN directory || shard
                     WHEN length(dotted) > length(directory) + 1 THEN substr(dotted, 1, length(dotted) - 1) || '-' || shard || '.zt'
                     ELSE path || '-' || shard || '.zt' END AS path
         FROM (SELECT f.id AS file, f.container, f.path, rtrim(f.path, replace(f.path, '/', '')) AS directory,
@@ -246,7 +273,7 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
   INSERT OR REPLACE INTO stamp(file, path, mtime, ctime, birth)
   SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE number = NEW.number
   UNION ALL
-  SELECT l.file, x.path, z.mtime_ns, z.ctime_ns, NULL
+  SELECT l.file, x.path, z.mtime_ns, CASE WHEN z.etag IS NULL THEN z.ctime_ns ELSE 'etag ' || z.etag END, NULL
   FROM refresh_listed AS l CROSS JOIN external AS x ON x.file = l.file LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
   WHERE l.number = NEW.number;
   INSERT OR REPLACE INTO tag(file, etag) SELECT file, etag FROM refresh_listed WHERE number = NEW.number AND etag IS NOT NULL;
@@ -262,6 +289,17 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
          AND quote(s.byte_order) = quote(z.byte_order) AND quote(s.digest_of) = quote(z.digest_of)
   WHERE l.number = NEW.number AND NEW.digests > 0 AND z.path = NEW.path AND z.digest IS NOT NULL
   ORDER BY n.id;
+  -- All that the file has was read, or it is read again.
+  UPDATE file
+  SET layout = NULL, error_kind = 'transient', error = 'ztensor: ' || path || ': the file could not be reached again while it was read'
+  WHERE id = (SELECT file FROM refresh_listed WHERE number = NEW.number) AND error IS NULL
+    AND (NEW.attributes <> '{}' AND NOT EXISTS (SELECT 1 FROM attribute AS t WHERE t.file = file.id)
+         OR NEW.digests > (SELECT count(*) FROM digest AS d WHERE d.file = file.id));
+  DELETE FROM layout
+  WHERE NEW.error IS NULL AND digest = NEW.layout AND architecture = (SELECT id FROM architecture WHERE digest = NEW.architecture)
+    AND NOT EXISTS (SELECT 1 FROM file AS f WHERE f.layout = layout.id);
+  DELETE FROM architecture
+  WHERE digest = NEW.architecture AND NOT EXISTS (SELECT 1 FROM layout AS l WHERE l.architecture = architecture.id);
 END;
 
 -- ---- The steps of a refresh
@@ -345,7 +383,12 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   -- A catalog of version 2 had no stamps.
   INSERT OR IGNORE INTO stamp(file, path, mtime, ctime, birth)
   SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE state = 'unchanged' AND mtime_ns IS NOT NULL;
-  -- A file has changed, too, if another file with some of its bytes has.
+  -- A file has changed, too, if another file with some of its bytes has. If that one cannot be reached, the file stays as it was.
+  INSERT OR IGNORE INTO refresh_unreached
+  SELECT l.file
+  FROM refresh_outdated AS o CROSS JOIN refresh_listed AS l ON l.file = o.file
+  WHERE o.root = (SELECT root FROM refresh_now) AND o.unreached AND coalesce(l.state, 'unchanged') = 'unchanged';
+  UPDATE refresh_listed SET state = 'kept' WHERE file IN (SELECT file FROM refresh_unreached);
   UPDATE refresh_listed
   SET state = 'changed', path = (SELECT path FROM file WHERE id = refresh_listed.file),
       (mtime_ns, ctime_ns, birth_ns) = (SELECT mtime, ctime, birth FROM stamp WHERE stamp.file = refresh_listed.file AND stamp.path = '')
@@ -426,7 +469,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
                     AND d.size = refresh_listed.size AND d.mtime = refresh_listed.mtime_ns AND d.birth = refresh_listed.birth_ns)
   WHERE state = 'added' AND EXISTS (SELECT 1 FROM departed);
 
-  -- Read all new files in one list. A file without a row has vanished, and its path is a pattern.
+  -- Read all new files in one list. A file without a row has vanished, and its path is a pattern. A remote file may be read in an
+  -- earlier state than the listing's, and then has the tag of that one.
   DELETE FROM digest WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   DELETE FROM fingerprint WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   DELETE FROM attribute WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
@@ -435,12 +479,17 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   DELETE FROM stamp WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   DELETE FROM tag WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   INSERT INTO refresh_read
-  SELECT l.number, l.path, z.container, z.version, l.size, l.mtime, l.device, l.inode, z.objects, z.components, z.stored_bytes,
-         z.decoded_bytes, z.manifest_bytes, z.attributes, z.error, z.error_kind, z.architecture, z.layout, z.data_offset, z.digests
-  FROM zt_files((SELECT json_group_array(path) FROM refresh_listed WHERE state IN ('added', 'changed', 'retried'))) AS z
+  SELECT l.number, l.path, z.container, z.version, CASE WHEN w.remote AND z.size IS NOT NULL THEN z.size ELSE l.size END,
+         CASE WHEN w.remote AND z.size IS NOT NULL THEN z.mtime ELSE l.mtime END, l.device, l.inode, z.objects, z.components, z.stored_bytes,
+         z.decoded_bytes, z.manifest_bytes, z.attributes, z.error, z.error_kind, z.architecture, z.layout, z.data_offset, z.digests,
+         CASE WHEN w.remote AND z.size IS NOT NULL THEN z.mtime_ns ELSE l.mtime_ns END,
+         CASE WHEN w.remote AND z.size IS NOT NULL THEN z.etag ELSE l.etag END
+  FROM refresh_now AS w
+       CROSS JOIN zt_files((SELECT json_group_array(path) FROM refresh_listed WHERE state IN ('added', 'changed', 'retried'))) AS z
        CROSS JOIN refresh_listed AS l ON l.path = z.path;
-  INSERT INTO refresh_read(number, path, size, mtime, device, inode, error, error_kind)
-  SELECT number, path, size, mtime, device, inode, 'ztensor: ' || path || ': cannot be listed, or has just vanished', 'missing'
+  INSERT INTO refresh_read(number, path, size, mtime, device, inode, error, error_kind, mtime_ns, etag)
+  SELECT number, path, size, mtime, device, inode, 'ztensor: ' || path || ': cannot be listed, or has just vanished', 'missing', mtime_ns,
+         etag
   FROM refresh_listed WHERE state IN ('added', 'changed', 'retried') AND read IS NULL;
 
   -- Files below a directory that cannot be listed are not missing.
@@ -557,9 +606,14 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
     AND NOT EXISTS (SELECT 1 FROM refresh_outdated WHERE file = f.id)
   ORDER BY f.id LIMIT coalesce(NEW.files, 100);
 
+  DELETE FROM finding WHERE NEW.pass = 'check' AND file IN (SELECT file FROM refresh_passed);   -- An earlier pass may have failed
   INSERT INTO finding(file, object, component, severity, rule, message)
   SELECT p.file, z.object, z.component, z.severity, z.rule, z.message
   FROM refresh_passed AS p CROSS JOIN zt_check(p.path, 'full') AS z WHERE NEW.pass = 'check' AND z.path = p.path;
+  -- A remote file that could not be read to its end stays for a later pass.
+  DELETE FROM refresh_passed
+  WHERE NEW.pass = 'check' AND zt_endpoint(path) IS NOT NULL
+    AND EXISTS (SELECT 1 FROM finding AS g WHERE g.file = refresh_passed.file AND g.rule = 'unreadable');
   UPDATE file SET checked = CAST(strftime('%s', 'now') AS INTEGER)
   WHERE NEW.pass = 'check' AND id IN (SELECT file FROM refresh_passed);
 
@@ -567,6 +621,14 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
   SELECT p.file, n.id, z.fingerprint
   FROM refresh_passed AS p CROSS JOIN zt_objects(p.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
   WHERE NEW.pass = 'fingerprint' AND z.path = p.path;
+  -- So does one whose tensors are not all there, or have no fingerprint although zt_check finds nothing.
+  DELETE FROM refresh_passed
+  WHERE NEW.pass = 'fingerprint' AND zt_endpoint(path) IS NOT NULL
+    AND ((SELECT count(*) FROM fingerprint AS p WHERE p.file = refresh_passed.file)
+           <> (SELECT a.objects FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN architecture AS a ON a.id = l.architecture
+               WHERE f.id = refresh_passed.file)
+         OR EXISTS (SELECT 1 FROM fingerprint AS p WHERE p.file = refresh_passed.file AND p.fingerprint IS NULL)
+        AND NOT EXISTS (SELECT 1 FROM zt_check(refresh_passed.path, 'full') AS z WHERE z.path = refresh_passed.path AND z.rule <> 'unreadable'));
   -- A file has a fingerprint if all its objects do: zt_fingerprint() of any other file is NULL, or an error.
   UPDATE file
   SET fingerprinted = CAST(strftime('%s', 'now') AS INTEGER),

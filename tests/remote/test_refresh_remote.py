@@ -1,4 +1,5 @@
 """refresh.sql over remote sources: a file is unchanged by its tag, and nothing that cannot be reached is taken for gone."""
+import hashlib
 import json
 import sqlite3
 
@@ -6,6 +7,7 @@ import pytest
 
 import s3 as s3_face
 from catalogs import SQL, create
+from conftest import FORMATS
 from server import Answer
 from support import message, rows, value
 from test_requests import safetensors
@@ -236,6 +238,140 @@ def test_the_hub_is_catalogued(hub_server, opened):
     assert len(hub_server.server.log) <= 2 and hub_server.store.log == []
     repository.commit({f"{i}.safetensors": safetensors(f"w{i}", count=300 + (i == 2)) for i in range(5)})
     assert refresh(db, "hf://org/model")[1] == {"files": 5, "unchanged": 4, "changed": 1}
+
+
+CONTENTS = ("files", "objects", "components", "attributes")
+
+
+def contents(db, path):
+    """All that the catalog tells of a file, but for times."""
+    times = {"refreshed", "fingerprinted", "checked", "file", "layout", "architecture"}
+    told = {}
+    for view in CONTENTS:
+        columns = [row[0] for row in db.execute("SELECT name FROM pragma_table_info(?)", (view,)) if row[0] not in times]
+        told[view] = sorted(map(repr, rows(db, f"SELECT {', '.join(columns)} FROM {view} WHERE path = ?", path)))
+    return told, rows(db, "SELECT count(*) FROM architecture"), rows(db, "SELECT count(*) FROM layout")
+
+
+@pytest.mark.parametrize("name", ["wheel_attributes", "wheel_quant", "hand_attribute_kinds", "wheel_dtypes"])
+def test_each_request_of_a_refresh_may_fail(web, opened, catalog, tmp_path, name):
+    """A file that cannot be reached any more while it is read has an error, not fewer rows, and is read again."""
+    path = web.url("/x.zt")
+    web.face.put("/x.zt", (FORMATS / f"ztensor/golden/v2/{name}.zt").read_bytes())
+    whole = opened(web, retries=0)
+    refresh(whole, path)
+    expected, requests = contents(whole, path), len(web.log)
+    whole.close()
+    assert requests > 5 and expected[0]["objects"]
+    failed = 0
+    for n in range(requests):
+        (tmp_path / "catalog.db").unlink()
+        create(tmp_path / "catalog.db", "audit.sql")
+        db = opened(web, retries=0)
+        web.forget()
+        web.when("/x.zt", Answer(503), times=1, after=n)
+        try:
+            report = refresh(db, path)[1]
+        except sqlite3.OperationalError as failure:   # The source itself could not be reached
+            assert "503" in str(failure) and known(db) == []
+            continue
+        if report.get("broken"):
+            failed += 1
+            assert rows(db, "SELECT error_kind FROM files") == [("transient",)] and rows(db, "SELECT * FROM objects") == []
+            assert rows(db, "SELECT count(*) FROM architecture") == rows(db, "SELECT count(*) FROM layout") == [(0,)]
+            assert refresh(db, path)[1] == {"files": 1, "retried": 1}
+        assert contents(db, path) == expected, n
+        db.close()
+    assert failed > 2
+
+
+def test_a_file_has_the_tag_of_the_state_that_was_read(bucket_server, opened):
+    """A listing is newer than what is still remembered of a file."""
+    bucket_server.bucket.put("runs/x.safetensors", safetensors("a"))
+    db = opened(bucket_server.server, ttl=600)
+    rows(db, "SELECT * FROM zt_objects('s3://models/runs/x.safetensors')")
+    bucket_server.bucket.put("runs/x.safetensors", safetensors("bb", count=99))
+    assert refresh(db)[1] == {"files": 1, "added": 1}
+    told = rows(db, "SELECT f.size, f.etag, o.object FROM files AS f JOIN objects AS o USING (path)")
+    file = bucket_server.bucket.files["runs/x.safetensors"]
+    assert told in ([(len(file.data), file.tag(), "bb")], [(len(safetensors("a")), f'"{hashlib.md5(safetensors("a")).hexdigest()}"', "a")])
+    db.execute("SELECT zt_remote(?)", ('{"ttl":0}',)).fetchall()
+    refresh(db)
+    assert rows(db, "SELECT f.size, f.etag, o.object FROM files AS f JOIN objects AS o USING (path)") == [(len(file.data), file.tag(), "bb")]
+
+
+@pytest.mark.parametrize("pass_", ["fingerprint", "check"])
+def test_a_pass_that_a_server_breaks_off_goes_on_later(web, opened, pass_):
+    path = web.url("/x.safetensors")
+    web.face.put("/x.safetensors", safetensors(count=400_000))
+    db = opened(web, retries=0)
+    refresh(db, path)
+    web.when(lambda r: r.range and r.range[0] != 0, Answer(503))
+
+    def take():
+        db.execute("INSERT INTO refresh_pass(pass, host) VALUES (?, ?)", (pass_, web.authority))
+        return rows(db, 'SELECT files, "left" FROM refresh_pass ORDER BY rowid DESC LIMIT 1')[0]
+
+    assert take() == (0, 1) and take() == (0, 1)
+    assert rows(db, "SELECT fingerprint FROM files") == [(None,)]
+    assert rows(db, "SELECT count(*), count(DISTINCT rule), min(rule) FROM findings") == [(1, 1, "unreadable") if pass_ == "check" else (0, 0, None)]
+    web.forget()
+    assert take() == (1, 0) and rows(db, "SELECT * FROM findings") == []
+    assert pass_ == "check" or rows(db, "SELECT fingerprint = zt_fingerprint(path) FROM files") == [(1,)]
+
+
+@pytest.fixture
+def model(web):
+    """The URL of an ONNX file; model(location): its external data are there. Their URL comes back."""
+    from test_onnx import beside
+
+    def model(location):
+        web.face.put("/m/model.onnx", beside(location, length="16"))
+        web.face.put(f"/m/{location}", bytes(range(16)))
+        return web.url("/m/model.onnx"), f"/m/{location}"
+
+    return model
+
+
+@pytest.mark.parametrize("location", ["w.bin", "a b.bin", "wei?ghts.bin", "wei#ghts.bin", "a%20b.bin", "\u00e9/w.bin"])
+def test_external_data_are_watched_by_their_tag(web, opened, model, location):
+    path, data = model(location)
+    db = opened(web, retries=0)
+    assert refresh(db, path)[1] == {"files": 1, "added": 1}
+    assert refresh(db, path)[1] == {"files": 1, "unchanged": 1}
+    db.execute("INSERT INTO refresh_pass(pass, host) VALUES ('fingerprint', ?)", (web.authority,))
+    web.face.put(data, bytes(reversed(range(16))))
+    assert refresh(db, path)[1] == {"files": 1, "changed": 1}
+    db.execute("INSERT INTO refresh_pass(pass, host) VALUES ('fingerprint', ?)", (web.authority,))
+    assert rows(db, "SELECT fingerprint IS NOT NULL, fingerprint = zt_fingerprint(path) FROM files") == [(1, 1)]
+    assert refresh(db, path)[1] == {"files": 1, "unchanged": 1}
+
+
+def test_external_data_below_parts_that_a_url_leaves_out(web, opened, model):
+    from test_onnx import beside
+    path, data = model("w.bin")
+    web.face.put("/m/model.onnx", beside(".//./w.bin", length="16"))
+    db = opened(web, retries=0)
+    refresh(db, path)
+    assert rows(db, "SELECT path, size FROM external") == [(web.url(data), 16)]
+
+
+@pytest.mark.parametrize("status", [503, 403])
+def test_external_data_that_cannot_be_reached_are_no_change(web, opened, model, status):
+    path, data = model("w.bin")
+    db = opened(web, retries=0)
+    refresh(db, path)
+    db.execute("INSERT INTO refresh_pass(pass, host) VALUES ('fingerprint', ?)", (web.authority,))
+    before = known(db), value(db, "SELECT fingerprint FROM files")
+    web.when(data, Answer(status))
+    assert refresh(db, path)[1] == {"files": 1, "kept": 1}
+    assert (known(db), value(db, "SELECT fingerprint FROM files")) == before and before[1]
+    web.forget()
+    assert refresh(db, path)[1] == {"files": 1, "unchanged": 1}
+    assert rows(db, "SELECT change FROM changes") == [("added",)]
+    # Data that are gone are a change
+    del web.face.files[data]
+    assert refresh(db, path)[1] == {"files": 1, "changed": 1}
 
 
 def test_offline_a_catalog_keeps_what_it_knew(bucket, opened):
