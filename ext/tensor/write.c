@@ -188,40 +188,69 @@ static bool write_is_quantized(const zt_write *w, uint32_t object){
   return w->encoder->object_attributes && zt_layout_is_quantized(o.layout);
 }
 
-/* True for a kept object that could not be read before. False also after a failure. */
-static bool write_was_broken(const zt_write *w, uint32_t number, zt_error *err){
+/* True for a failure that is not memory's or an interrupt. */
+static bool write_is_fault(const zt_error *e){
+  return e->rc && e->rc!=SQLITE_NOMEM && e->rc!=SQLITE_INTERRUPT;
+}
+
+/* True for an object whose source could not be read either, which stays as it is: one that is kept
+** by an update, or blocks whose elements are not defined. False also after a failure. */
+static bool write_was_unreadable(const zt_write *w, uint32_t number, zt_error *err){
   zt_supplies *s = w->supplies;
   zt_error reason = ZT_ERROR_NONE;
+  zt_draft_component c;
   zt_supply_file file;
-  zt_draft_object kept;
   zt_object object;
   zt_tensor t;
-  bool broken;
-  zt_draft_object_get(w->draft, number, &kept);
-  if( !kept.kept || s->open(s->context, s->kept-1, &file, err) ) return false;
-  zt_container_object(file.container, kept.kept-1, &object);
-  broken = zt_tensor_open(file.source, file.container, &object, w->budget, &t, &reason)!=SQLITE_OK
-        && reason.rc!=SQLITE_NOMEM && reason.rc!=SQLITE_INTERRUPT;
+  bool unreadable;
+  const zt_supply *supply = zt_draft_next_component(w->draft, number, 0, &c)
+                          ? &s->a[c.supply] : NULL;
+  if( !supply || supply->kind==ZT_SUPPLY_BYTES || s->open(s->context, supply->source, &file, err) ){
+    return false;
+  }
+  zt_container_object(file.container, supply->object, &object);
+  zt_tensor_open(file.source, file.container, &object, w->budget, &t, &reason);
   zt_tensor_close(&t);
-  zt_error_clear(&reason);
-  return broken;
+  unreadable = write_is_fault(&reason);
+  if( reason.rc && !unreadable ) *err = reason;
+  else zt_error_clear(&reason);
+  return unreadable;
+}
+
+static int write_verify_sparse(const zt_write *w, const zt_container *c, zt_object *object,
+                               zt_source *source, zt_error *err){
+  zt_tensor t;
+  zt_order order;
+  object->rules |= w->encoder->rules & (ZT_RULE_ORDER | ZT_RULE_CELLS_UNIQUE);
+  if( zt_tensor_open(source, c, object, w->budget, &t, err)==SQLITE_OK ){
+    zt_sparse_order(&t, &order, err);
+  }
+  zt_tensor_close(&t);
+  return err->rc;
+}
+
+static int write_verify_quantized(const zt_write *w, uint32_t number, const zt_container *c,
+                                  const zt_object *object, zt_source *source, zt_error *err){
+  zt_error fault = *err;   /* Its place */
+  zt_tensor t;
+  zt_tensor_open(source, c, object, w->budget, &t, &fault);
+  zt_tensor_close(&t);
+  if( write_is_fault(&fault) && (write_was_unreadable(w, number, err) || err->rc) ){
+    zt_error_clear(&fault);
+  }
+  if( fault.rc ) *err = fault;
+  return err->rc;
 }
 
 static int write_verify_object(const zt_write *w, uint32_t number, zt_source *source,
                                const zt_container *c, zt_error *err){
   const int64_t i = zt_container_find(c, zt_draft_name(w->draft, number));
   zt_object object;
-  zt_tensor t;
-  zt_order order;
   zt_container_object(c, (uint32_t)i, &object);
   err->object = zt_draft_name(w->draft, number);
-  object.rules |= w->encoder->rules & (ZT_RULE_ORDER | ZT_RULE_CELLS_UNIQUE);
-  if( zt_tensor_open(source, c, &object, w->budget, &t, err)==SQLITE_OK
-   && !zt_layout_is_quantized(object.layout) ){
-    zt_sparse_order(&t, &order, err);
-  }
-  zt_tensor_close(&t);
-  return err->rc;
+  return write_is_quantized(w, number)
+       ? write_verify_quantized(w, number, c, &object, source, err)
+       : write_verify_sparse(w, c, &object, source, err);
 }
 
 static int write_verify(const zt_write *w, zt_output *output, zt_error *err){
@@ -229,9 +258,7 @@ static int write_verify(const zt_write *w, zt_output *output, zt_error *err){
   zt_container *c = NULL;
   zt_source *source = NULL;
   for(uint32_t i=0; i<n && !err->rc; i++){
-    if( !write_is_sparse_by_value(w, i)
-     && (!write_is_quantized(w, i) || write_was_broken(w, i, err)) ) continue;
-    if( err->rc ) break;
+    if( !write_is_sparse_by_value(w, i) && !write_is_quantized(w, i) ) continue;
     if( c || (zt_output_source(output, &source, err)==SQLITE_OK
            && zt_container_open(source, &w->budget->interrupt, &c, err)==SQLITE_OK) ){
       write_verify_object(w, i, source, c, err);

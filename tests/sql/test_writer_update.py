@@ -419,3 +419,29 @@ def test_a_quantized_tensor_that_was_broken_before_stays(connect, inside):
     assert sorted(names(db, "q.zt")) == sorted(["more", name]) and value(db, broken) == rule
     db.execute("INSERT INTO u(name, key, value) VALUES(?, 'group_size', 32)", (name,))
     assert value(db, broken) is None and value(db, "SELECT zt_dense('q.zt', ?)", name) == value(db, "SELECT zt_dense(?, ?)", str(GOLDEN / file), name)
+
+
+@pytest.mark.parametrize("name", ["q_8_1_8_k", "q_ternary_mx"])
+def test_blocks_whose_elements_are_not_defined_are_copied(connect, inside, name):
+    source = str(ROOT / f"tests/formats/gguf/golden/{name}.gguf")
+    db = connect(entry=ENTRY)
+    declare(db, "q.zt", name="new")
+    db.execute("INSERT INTO new(name, source) SELECT object, path FROM zt_objects(?)", (source,))
+    stored = "SELECT object, data FROM zt_components(?) ORDER BY 1"
+    assert rows(db, stored, "q.zt") == rows(db, stored, source) != []
+    declare(db, "q.zt", "mode='update'", name="u")
+    put(db, "more", table="u")
+    assert len(rows(db, stored, "q.zt")) == 1 + len(rows(db, stored, source))
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in GOLDEN.glob("v2/*.zt") if path.name != "hand_bad_data.zt"))
+def test_all_tensors_stay_if_one_is_added(connect, inside, name):
+    """Those of shards, those of shards that are missing, and those that are not understood."""
+    for file in GOLDEN.glob("v2/*.zt"):
+        shutil.copy(file, ".")
+    listed = "SELECT object, format, attributes FROM zt_objects(?) ORDER BY object = 'zzz', 1"
+    db = connect(entry=ENTRY)
+    before = rows(db, listed, name)
+    declare(db, name, "mode='update'", name="u")
+    put(db, "zzz", table="u")
+    assert rows(db, listed, name) == before + [("zzz", "dense", "{}")]
