@@ -32,10 +32,13 @@ const zt_driver *const zt_drivers[] = { DRIVER_TABLE(DRIVER_ADDRESS) NULL };
 
 const zt_driver *zt_driver_for(const zt_head_tail *input, zt_error *err){
   const zt_driver *perhaps = NULL;
+  zt_probe most = ZT_PROBE_NO;
   for(int i=0; zt_drivers[i] && !err->rc; i++){
-    zt_probe probe = zt_drivers[i]->probe(input, err);
+    const zt_probe probe = zt_drivers[i]->probe(input, err);
     if( probe==ZT_PROBE_YES ) return zt_drivers[i];
-    if( probe==ZT_PROBE_PERHAPS && !perhaps ) perhaps = zt_drivers[i];
+    if( probe<=most ) continue;
+    most = probe;
+    perhaps = zt_drivers[i];
   }
   return err->rc ? NULL : perhaps;
 }

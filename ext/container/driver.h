@@ -40,6 +40,8 @@ static inline bool zt_tail_is(const zt_head_tail *input, const char *bytes, size
 /* The answer of a driver's probe. */
 typedef enum zt_probe {
   ZT_PROBE_NO,
+  ZT_PROBE_END,        /* It ends with the format's magic number, as data of others may, too: the
+                       ** file is of this format unless another driver claims it */
   ZT_PROBE_PERHAPS,    /* The file is of this format unless another driver says yes */
   ZT_PROBE_YES         /* It has the format's magic number */
 } zt_probe;

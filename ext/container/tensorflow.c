@@ -368,10 +368,9 @@ static void tensorflow_close(zt_container *c){
   sqlite3_free(c->state);
 }
 
-/* The last bytes of a file of another format may be those of a tensor, whatever they are. */
 static zt_probe tensorflow_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return zt_tail_is(input, ZT_LEVELDB_MAGIC, 8) ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
+  return zt_tail_is(input, ZT_LEVELDB_MAGIC, 8) ? ZT_PROBE_END : ZT_PROBE_NO;
 }
 
 /* --- Decoding --- */

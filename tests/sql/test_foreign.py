@@ -137,6 +137,12 @@ def test_a_table_of_leveldb_that_is_no_checkpoint_is_unknown(db):
     assert [kinds(db, data)[0][3] for data in (broken, case["path"].read_bytes())] == ["broken", "unknown"]
 
 
+def test_a_matrix_that_ends_with_the_magic_number_of_leveldb_is_matlabs(db):
+    data = struct.pack("<5i", 0, 1, 1, 0, 2) + b"x\0" + b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
+    (container, _, error, _), = kinds(db, data)
+    assert (container, error) == ("matlab", None)
+
+
 def test_sound_files_have_no_kind(db):
     assert kinds(db, writer.sample()) == [("ztensor", 2, None, None)]
 
