@@ -64,7 +64,7 @@ int zt_writer_begin(zt_writer *w, zt_error *err){
   w->rows = (zt_draft_rows){
     .connection = w->connection, .encoder = w->arguments.encoder, .options = w->arguments.options,
     .drop_attributes = w->arguments.drop_attributes, .budget = &w->budget,
-    .sources = zt_write_sources_new(w->connection, w->arguments.path, err)
+    .sources = zt_write_sources_new(w->connection, w->reads ? NULL : w->arguments.path, err)
   };
   w->supplies = zt_rows_supplies(&w->rows);
   return err->rc;

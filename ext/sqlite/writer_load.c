@@ -71,14 +71,12 @@ static bool load_is_whole(sqlite3_stmt *s, const zt_cbor_out *stored, zt_error *
   return whole;
 }
 
-/* Put bytes into the spool, where the row finds them, unless it is only read. own: they are the
-** format's, and not CBOR. */
+/* Put bytes into the spool, where the row finds them. own: they are the format's, and not CBOR. */
 static int load_spool(zt_writer *w, bool own, const zt_cbor_out *stored, zt_writer_loaded *out,
                       zt_error *err){
   const uint8_t kind = own;
   const zt_span bytes = { stored->p, stored->n };
   uint64_t offset, behind;
-  if( w->reads ) return SQLITE_OK;
   if( zt_write_sources_spool(w->rows.sources, (zt_span){ &kind, 1 }, &offset, err)
    || zt_write_sources_spool(w->rows.sources, bytes, &behind, err) ) return err->rc;
   *out = (zt_writer_loaded){ (sqlite3_int64)offset, (sqlite3_int64)bytes.n+1 };

@@ -232,6 +232,24 @@ def read_only(db):
         os.chmod(directory, 0o755)
 
 
+WHOLE = ["ztensor/golden/v1.2/hand_attributes.zt", "ztensor/hostile/1.2-ok-attribute-tags.zt", "gguf/hostile/ok-mixed-nested.gguf",
+         "gguf/hostile/ok-alignment-24.gguf"]
+
+
+@pytest.mark.parametrize("path", WHOLE)
+def test_attributes_that_sql_does_not_show_whole_are_shown(db, path):
+    """The same within a transaction and outside."""
+    shutil.copy(ROOT / "tests/formats" / path, ".")
+    declare(db, Path(path).name, "mode='update'", name="u")
+    shown = "SELECT name, key, quote(value), type, stored_type FROM u"
+    outside = rows(db, shown)
+    db.execute("BEGIN")
+    assert rows(db, shown) == outside != []
+    db.execute("ROLLBACK")
+    own = not path.startswith("gguf")   # Attributes of its tensors are not rows that can be changed
+    assert [row[1] for row in outside if row[1] is not None] == [key for name, key, _, _ in attributes(db, Path(path).name) if own or name is None]
+
+
 @pytest.mark.parametrize("first", [None, "INSERT INTO u(name, key, value) VALUES('a', 'k', 1)"])
 def test_select_where_no_file_can_be_made(connect, read_only, first):
     """Rows are shown as they are, inside of a transaction, too; a change is an error of its statement alone."""
