@@ -50,7 +50,8 @@
 --
 -- A second pass reads all bytes of files. It takes the next files (100 by default) of this host that it has not seen since they changed.
 -- Each statement is a transaction, so that a pass continues where it stopped, until `files` is 0. `left` counts the remaining files. At
--- the end, these are files that cannot be opened or read now, or that have changed since the last refresh:
+-- the end, these are files that cannot be opened now, or that have changed since the last refresh, and remote files that could not be
+-- read to their ends, which are taken again after the next refresh:
 --
 --   INSERT INTO refresh_pass(pass, files) VALUES ('fingerprint', 1000), ('check', 1000);
 --   SELECT * FROM refresh_pass;
@@ -84,6 +85,8 @@ DROP TABLE IF EXISTS temp.refresh_moved;
 DROP TABLE IF EXISTS temp.refresh_object;
 DROP TABLE IF EXISTS temp.refresh_component;
 DROP TABLE IF EXISTS temp.refresh_passed;
+DROP TABLE IF EXISTS temp.refresh_explained;
+DROP TABLE IF EXISTS temp.refresh_failed;
 DROP TABLE IF EXISTS temp.refresh_pass;
 DROP TABLE IF EXISTS temp.refresh;
 
@@ -116,7 +119,7 @@ CREATE TEMP TABLE refresh_trouble(file INTEGER PRIMARY KEY, trouble);
 CREATE TEMP TABLE refresh_broken(path TEXT PRIMARY KEY) WITHOUT ROWID;
 -- Files with bytes in another file that has changed since, or is remote and cannot be reached now
 CREATE TEMP VIEW refresh_outdated AS
-SELECT x.file, f.root, z.size IS NULL AND zt_endpoint(x.path) IS NOT NULL AND z.error_kind IN ('transient', 'denied') AS unreached
+SELECT x.file, f.root, z.size IS NULL AND zt_endpoint(f.path) IS NOT NULL AND z.error_kind IN ('transient', 'denied') AS unreached
 FROM external AS x CROSS JOIN file AS f ON f.id = x.file LEFT JOIN stamp AS s ON s.file = x.file AND s.path = x.path
      LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
 WHERE z.size IS NOT x.size
@@ -240,7 +243,7 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
          CASE WHEN NEW.error IS NULL AND l.id IS NULL THEN 'transient' ELSE NEW.error_kind END,
          CASE WHEN NEW.error IS NULL AND l.id IS NULL THEN
                 'ztensor: ' || NEW.path || ': the file was replaced, or could not be reached again, while it was read'
-              ELSE NEW.error END, NEW.attributes
+              ELSE NEW.error END, CASE WHEN l.id IS NOT NULL THEN NEW.attributes END
   FROM refresh_now AS w
        LEFT JOIN architecture AS a ON a.digest = NEW.architecture LEFT JOIN layout AS l ON l.architecture = a.id AND l.digest = NEW.layout
   WHERE true
@@ -254,7 +257,8 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
       mtime = NEW.mtime, mtime_ns = NEW.mtime_ns, etag = NEW.etag
   WHERE number = NEW.number;
   -- Shard n of model.zt is model-n.zt. Other formats state the place of external data relative to the file's directory. In a URL, its
-  -- empty parts and those that are a dot are left out, and characters that end a path are encoded.
+  -- empty parts and those that are a dot are left out, and characters that end a path are encoded. A URL cannot have others that need
+  -- it, control characters: such a file is not watched.
   INSERT INTO external(file, path, size, mtime, inode)
   SELECT x.file, x.path, z.size, z.mtime, z.inode
   FROM (SELECT DISTINCT file,
@@ -269,7 +273,9 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
                      rtrim(f.path, replace(f.path, '.', '')) AS dotted, p.shard
               FROM refresh_listed AS l CROSS JOIN file AS f ON f.id = l.file CROSS JOIN part AS p ON p.layout = f.layout
               WHERE l.number = NEW.number AND p.shard IS NOT NULL)) AS x
-       LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path;
+       LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
+  WHERE x.path IS NOT NULL
+    AND (NOT (SELECT remote FROM refresh_now) OR x.path NOT GLOB '*[' || char(1) || '-' || char(31) || char(127) || ']*');
   INSERT OR REPLACE INTO stamp(file, path, mtime, ctime, birth)
   SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE number = NEW.number
   UNION ALL
@@ -291,10 +297,15 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
   ORDER BY n.id;
   -- All that the file has was read, or it is read again.
   UPDATE file
-  SET layout = NULL, error_kind = 'transient', error = 'ztensor: ' || path || ': the file could not be reached again while it was read'
+  SET layout = NULL, attributes = NULL, error_kind = 'transient',
+      error = 'ztensor: ' || path || ': the file could not be reached again while it was read'
   WHERE id = (SELECT file FROM refresh_listed WHERE number = NEW.number) AND error IS NULL
     AND (NEW.attributes <> '{}' AND NOT EXISTS (SELECT 1 FROM attribute AS t WHERE t.file = file.id)
          OR NEW.digests > (SELECT count(*) FROM digest AS d WHERE d.file = file.id));
+  DELETE FROM attribute
+  WHERE file = (SELECT file FROM refresh_listed WHERE number = NEW.number) AND (SELECT error FROM file AS f WHERE f.id = attribute.file) IS NOT NULL;
+  DELETE FROM digest
+  WHERE file = (SELECT file FROM refresh_listed WHERE number = NEW.number) AND (SELECT error FROM file AS f WHERE f.id = digest.file) IS NOT NULL;
   DELETE FROM layout
   WHERE NEW.error IS NULL AND digest = NEW.layout AND architecture = (SELECT id FROM architecture WHERE digest = NEW.architecture)
     AND NOT EXISTS (SELECT 1 FROM file AS f WHERE f.layout = layout.id);
@@ -576,6 +587,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   DELETE FROM architecture
   WHERE (SELECT changed + retried + removed + others FROM refresh WHERE rowid = NEW.rowid) > 0
     AND NOT EXISTS (SELECT 1 FROM layout AS l WHERE l.architecture = architecture.id);
+  DELETE FROM refresh_failed;
   DELETE FROM refresh_now;
   DELETE FROM refresh_hosts;
   DELETE FROM refresh_unreached;
@@ -591,6 +603,10 @@ END;
 -- `files` counts the files of this pass, and `left` the remaining ones.
 CREATE TEMP TABLE refresh_pass(pass, files, "left", host);
 CREATE TEMP TABLE refresh_passed(file INTEGER PRIMARY KEY, path TEXT);
+-- Tensors of remote files that have no fingerprint for a reason that zt_check tells
+CREATE TEMP TABLE refresh_explained(file INTEGER, object TEXT);
+-- Remote files that a pass could not read to their ends
+CREATE TEMP TABLE refresh_failed(pass TEXT, file INTEGER, PRIMARY KEY(pass, file)) WITHOUT ROWID;
 
 CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
   SELECT RAISE(ABORT, 'a pass is check or fingerprint') WHERE NEW.pass NOT IN ('check', 'fingerprint') OR NEW.pass IS NULL;
@@ -604,38 +620,49 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
     AND z.size IS f.size AND z.etag IS t.etag AND z.error IS NULL
     AND (t.file IS NOT NULL OR z.mtime IS f.mtime AND z.inode IS f.inode AND (s.file IS NULL OR z.mtime_ns IS s.mtime AND z.ctime_ns IS s.ctime))
     AND NOT EXISTS (SELECT 1 FROM refresh_outdated WHERE file = f.id)
+    AND NOT EXISTS (SELECT 1 FROM refresh_failed WHERE pass = NEW.pass AND file = f.id)
   ORDER BY f.id LIMIT coalesce(NEW.files, 100);
+  UPDATE refresh_pass SET files = (SELECT count(*) FROM refresh_passed) WHERE rowid = NEW.rowid;
 
   DELETE FROM finding WHERE NEW.pass = 'check' AND file IN (SELECT file FROM refresh_passed);   -- An earlier pass may have failed
   INSERT INTO finding(file, object, component, severity, rule, message)
   SELECT p.file, z.object, z.component, z.severity, z.rule, z.message
   FROM refresh_passed AS p CROSS JOIN zt_check(p.path, 'full') AS z WHERE NEW.pass = 'check' AND z.path = p.path;
-  -- A remote file that could not be read to its end stays for a later pass.
-  DELETE FROM refresh_passed
+  INSERT INTO refresh_failed(pass, file)
+  SELECT NEW.pass, file FROM refresh_passed AS p
   WHERE NEW.pass = 'check' AND zt_endpoint(path) IS NOT NULL
-    AND EXISTS (SELECT 1 FROM finding AS g WHERE g.file = refresh_passed.file AND g.rule = 'unreadable');
+    AND EXISTS (SELECT 1 FROM finding AS g WHERE g.file = p.file AND g.rule = 'unreadable');
   UPDATE file SET checked = CAST(strftime('%s', 'now') AS INTEGER)
-  WHERE NEW.pass = 'check' AND id IN (SELECT file FROM refresh_passed);
+  WHERE NEW.pass = 'check' AND id IN (SELECT file FROM refresh_passed EXCEPT SELECT file FROM refresh_failed WHERE pass = 'check');
 
   INSERT OR REPLACE INTO fingerprint(file, name, fingerprint)
   SELECT p.file, n.id, z.fingerprint
   FROM refresh_passed AS p CROSS JOIN zt_objects(p.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
   WHERE NEW.pass = 'fingerprint' AND z.path = p.path;
-  -- So does one whose tensors are not all there, or have no fingerprint although zt_check finds nothing.
-  DELETE FROM refresh_passed
-  WHERE NEW.pass = 'fingerprint' AND zt_endpoint(path) IS NOT NULL
-    AND ((SELECT count(*) FROM fingerprint AS p WHERE p.file = refresh_passed.file)
-           <> (SELECT a.objects FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN architecture AS a ON a.id = l.architecture
-               WHERE f.id = refresh_passed.file)
-         OR EXISTS (SELECT 1 FROM fingerprint AS p WHERE p.file = refresh_passed.file AND p.fingerprint IS NULL)
-        AND NOT EXISTS (SELECT 1 FROM zt_check(refresh_passed.path, 'full') AS z WHERE z.path = refresh_passed.path AND z.rule <> 'unreadable'));
+  -- A remote file could not be read to its end if it lacks tensors, or if one has no fingerprint, and zt_check tells no reason.
+  INSERT INTO refresh_explained(file, object)
+  SELECT p.file, z.object
+  FROM refresh_passed AS p CROSS JOIN zt_check(p.path, 'full') AS z
+  WHERE NEW.pass = 'fingerprint' AND zt_endpoint(p.path) IS NOT NULL
+    AND EXISTS (SELECT 1 FROM fingerprint AS g WHERE g.file = p.file AND g.fingerprint IS NULL)
+    AND z.path = p.path AND z.rule <> 'unreadable';
+  INSERT INTO refresh_failed(pass, file)
+  SELECT NEW.pass, p.file
+  FROM refresh_passed AS p CROSS JOIN file AS f ON f.id = p.file CROSS JOIN layout AS l ON l.id = f.layout
+       CROSS JOIN architecture AS a ON a.id = l.architecture
+  WHERE NEW.pass = 'fingerprint' AND zt_endpoint(p.path) IS NOT NULL
+    AND ((SELECT count(*) FROM fingerprint AS g WHERE g.file = p.file) <> a.objects
+         OR EXISTS (SELECT 1 FROM fingerprint AS g CROSS JOIN name AS n ON n.id = g.name
+                    WHERE g.file = p.file AND g.fingerprint IS NULL
+                      AND NOT EXISTS (SELECT 1 FROM refresh_explained AS e WHERE e.file = p.file AND e.object = n.name)));
   -- A file has a fingerprint if all its objects do: zt_fingerprint() of any other file is NULL, or an error.
   UPDATE file
   SET fingerprinted = CAST(strftime('%s', 'now') AS INTEGER),
       fingerprint = CASE WHEN EXISTS (SELECT 1 FROM fingerprint AS p WHERE p.file = file.id)
                           AND NOT EXISTS (SELECT 1 FROM fingerprint AS p WHERE p.file = file.id AND p.fingerprint IS NULL)
-                         THEN zt_fingerprint(path) END
-  WHERE NEW.pass = 'fingerprint' AND id IN (SELECT file FROM refresh_passed);
+                         THEN (SELECT zt_fingerprint(n.name, p.fingerprint)
+                               FROM fingerprint AS p CROSS JOIN name AS n ON n.id = p.name WHERE p.file = file.id) END
+  WHERE NEW.pass = 'fingerprint' AND id IN (SELECT file FROM refresh_passed EXCEPT SELECT file FROM refresh_failed WHERE pass = 'fingerprint');
 
   -- All files of a model must have been fingerprinted, and no two may have a tensor of one name.
   INSERT OR IGNORE INTO whole(parts, fingerprint)
@@ -648,12 +675,13 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
         WHERE NEW.pass = 'fingerprint' AND w.made_of IS NOT NULL AND w.made_of NOT IN (SELECT parts FROM whole)) AS m;
 
   UPDATE refresh_pass
-  SET files = (SELECT count(*) FROM refresh_passed), host = coalesce(NEW.host, zt_host()),
+  SET host = coalesce(NEW.host, zt_host()),
       "left" = (SELECT count(*) FROM host AS h JOIN file AS f ON f.host = h.id
                 WHERE h.name = coalesce(NEW.host, zt_host()) AND f.error IS NULL
                   AND CASE NEW.pass WHEN 'check' THEN f.checked ELSE f.fingerprinted END IS NULL)
   WHERE rowid = NEW.rowid;
   DELETE FROM refresh_passed;
+  DELETE FROM refresh_explained;
 END;
 
 -- ---- Now

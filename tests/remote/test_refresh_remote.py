@@ -1,8 +1,10 @@
 """refresh.sql over remote sources: a file is unchanged by its tag, and nothing that cannot be reached is taken for gone."""
 import hashlib
+import io
 import json
 import sqlite3
 
+import numpy
 import pytest
 
 import s3 as s3_face
@@ -277,7 +279,8 @@ def test_each_request_of_a_refresh_may_fail(web, opened, catalog, tmp_path, name
             continue
         if report.get("broken"):
             failed += 1
-            assert rows(db, "SELECT error_kind FROM files") == [("transient",)] and rows(db, "SELECT * FROM objects") == []
+            assert rows(db, "SELECT error_kind, attributes FROM files") == [("transient", None)] and rows(db, "SELECT * FROM objects") == []
+            assert rows(db, "SELECT * FROM attribute") == rows(db, "SELECT * FROM digest") == []
             assert rows(db, "SELECT count(*) FROM architecture") == rows(db, "SELECT count(*) FROM layout") == [(0,)]
             assert refresh(db, path)[1] == {"files": 1, "retried": 1}
         assert contents(db, path) == expected, n
@@ -312,12 +315,83 @@ def test_a_pass_that_a_server_breaks_off_goes_on_later(web, opened, pass_):
         db.execute("INSERT INTO refresh_pass(pass, host) VALUES (?, ?)", (pass_, web.authority))
         return rows(db, 'SELECT files, "left" FROM refresh_pass ORDER BY rowid DESC LIMIT 1')[0]
 
-    assert take() == (0, 1) and take() == (0, 1)
+    assert take() == (1, 1) and take() == (0, 1)
     assert rows(db, "SELECT fingerprint FROM files") == [(None,)]
     assert rows(db, "SELECT count(*), count(DISTINCT rule), min(rule) FROM findings") == [(1, 1, "unreadable") if pass_ == "check" else (0, 0, None)]
     web.forget()
-    assert take() == (1, 0) and rows(db, "SELECT * FROM findings") == []
+    assert take() == (0, 1) and refresh(db, path)[1] == {"files": 1, "unchanged": 1}
+    assert take() == (1, 0) and take() == (0, 0) and rows(db, "SELECT * FROM findings") == []
     assert pass_ == "check" or rows(db, "SELECT fingerprint = zt_fingerprint(path) FROM files") == [(1,)]
+
+
+@pytest.mark.parametrize("pass_", ["fingerprint", "check"])
+def test_a_file_that_cannot_be_read_holds_up_no_other(web, opened, pass_):
+    """A loop until `files` is 0 reaches all others."""
+    urls = [web.url(f"/{i}.safetensors") for i in range(5)]
+    for i in range(5):
+        web.face.put(f"/{i}.safetensors", safetensors(f"w{i}", count=400_000))
+    db = opened(web, retries=0)
+    refresh(db, json.dumps(urls))
+    web.when(lambda r: r.path == "/0.safetensors" and r.range and r.range[0] != 0, Answer(503))
+    passes = []
+    while not passes or passes[-1][0]:
+        db.execute("INSERT INTO refresh_pass(pass, files, host) VALUES (?, 2, ?)", (pass_, web.authority))
+        passes += rows(db, 'SELECT files, "left" FROM refresh_pass ORDER BY rowid DESC LIMIT 1')
+    assert passes == [(2, 4), (2, 2), (1, 1), (0, 1)]
+    done = "fingerprinted" if pass_ == "fingerprint" else "checked"
+    assert rows(db, f"SELECT path FROM file WHERE {done} IS NULL") == [(urls[0],)]
+
+
+def test_each_request_of_a_pass_may_fail(web, opened, catalog, tmp_path):
+    """Also beside a tensor that never has a fingerprint."""
+    file = io.BytesIO()
+    numpy.savez(file, a=numpy.arange(300_000, dtype="u1"), o=numpy.array([{}], dtype=object), b=numpy.arange(400_000, dtype="u1"))
+    web.face.put("/x.npz", file.getvalue())
+    path, every = web.url("/x.npz"), "SELECT object, fingerprint FROM zt_objects(?, 'skip') WHERE object <> 'o' ORDER BY 1"
+    db = opened(web)
+    expected = rows(db, every, path)
+    web.log.clear()
+    refresh(db, path)
+    db.execute("INSERT INTO refresh_pass(pass, host) VALUES ('fingerprint', ?)", (web.authority,))
+    requests = len(web.log)
+    db.close()
+    told = "SELECT n.name, p.fingerprint FROM fingerprint AS p JOIN name AS n ON n.id = p.name WHERE n.name <> 'o' ORDER BY 1"
+    failed = 0
+    for n in range(requests):
+        (tmp_path / "catalog.db").unlink()
+        create(tmp_path / "catalog.db", "audit.sql")
+        db = opened(web, retries=0)
+        web.forget()
+        refresh(db, path)
+        web.when("/x.npz", Answer(503), times=1, after=n)
+        for _ in range(2):
+            db.execute("INSERT INTO refresh_pass(pass, host) VALUES ('fingerprint', ?)", (web.authority,))
+            web.forget()
+            assert rows(db, told) == expected or rows(db, "SELECT fingerprinted FROM file") == [(None,)], n
+            failed += rows(db, told) != expected
+            refresh(db, path)
+        db.execute("INSERT INTO refresh_pass(pass, host) VALUES ('fingerprint', ?)", (web.authority,))
+        assert rows(db, told) == expected and rows(db, "SELECT fingerprinted IS NULL FROM file") == [(0,)]
+        db.close()
+    assert failed > 1
+
+
+def test_places_of_external_data_that_are_no_urls(web, opened):
+    """One file of a stranger breaks off no refresh."""
+    from test_onnx import beside
+    web.face.put("/ok.safetensors", safetensors())
+    urls = [web.url("/ok.safetensors")]
+    for i, location in enumerate(("", ".", "/", "./", "a\nb.bin", "a\x7fb.bin", "..")):
+        web.face.put(f"/{i}.onnx", beside(location, length="16"))
+        urls.append(web.url(f"/{i}.onnx"))
+    db = opened(web, retries=0)
+    report = refresh(db, json.dumps(urls))[1]
+    assert report["files"] == report["added"] == len(urls)
+    assert refresh(db, json.dumps(urls))[1].get("changed", 0) == 0
+    web.face.put("/other.safetensors", safetensors())
+    assert refresh(db, web.url("/other.safetensors"))[1] == {"files": 1, "added": 1}
+    db.execute("INSERT INTO refresh_pass(pass, host) VALUES ('fingerprint', ?)", (web.authority,))
+    assert rows(db, "SELECT count(*) FROM files WHERE path GLOB '*safetensors' AND fingerprint IS NOT NULL") == [(2,)]
 
 
 @pytest.fixture
