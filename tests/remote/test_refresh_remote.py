@@ -2,6 +2,7 @@
 import hashlib
 import io
 import json
+import os
 import sqlite3
 
 import numpy
@@ -255,8 +256,16 @@ def contents(db, path):
     return told, rows(db, "SELECT count(*) FROM architecture"), rows(db, "SELECT count(*) FROM layout")
 
 
+def anew(catalog, opened, web):
+    """A connection to an empty catalog, and a server without rules."""
+    os.unlink(catalog)
+    create(catalog, "audit.sql")
+    web.forget()
+    return opened(web, retries=0)
+
+
 @pytest.mark.parametrize("name", ["wheel_attributes", "wheel_quant", "hand_attribute_kinds", "wheel_dtypes"])
-def test_each_request_of_a_refresh_may_fail(web, opened, catalog, tmp_path, name):
+def test_each_request_of_a_refresh_may_fail(web, opened, catalog, name):
     """A file that cannot be reached any more while it is read has an error, not fewer rows, and is read again."""
     path = web.url("/x.zt")
     web.face.put("/x.zt", (FORMATS / f"ztensor/golden/v2/{name}.zt").read_bytes())
@@ -267,10 +276,7 @@ def test_each_request_of_a_refresh_may_fail(web, opened, catalog, tmp_path, name
     assert requests > 5 and expected[0]["objects"]
     failed = 0
     for n in range(requests):
-        (tmp_path / "catalog.db").unlink()
-        create(tmp_path / "catalog.db", "audit.sql")
-        db = opened(web, retries=0)
-        web.forget()
+        db = anew(catalog, opened, web)
         web.when("/x.zt", Answer(503), times=1, after=n)
         try:
             report = refresh(db, path)[1]
@@ -342,7 +348,7 @@ def test_a_file_that_cannot_be_read_holds_up_no_other(web, opened, pass_):
     assert rows(db, f"SELECT path FROM file WHERE {done} IS NULL") == [(urls[0],)]
 
 
-def test_each_request_of_a_pass_may_fail(web, opened, catalog, tmp_path):
+def test_each_request_of_a_pass_may_fail(web, opened, catalog):
     """Also beside a tensor that never has a fingerprint."""
     file = io.BytesIO()
     numpy.savez(file, a=numpy.arange(300_000, dtype="u1"), o=numpy.array([{}], dtype=object), b=numpy.arange(400_000, dtype="u1"))
@@ -358,10 +364,7 @@ def test_each_request_of_a_pass_may_fail(web, opened, catalog, tmp_path):
     told = "SELECT n.name, p.fingerprint FROM fingerprint AS p JOIN name AS n ON n.id = p.name WHERE n.name <> 'o' ORDER BY 1"
     failed = 0
     for n in range(requests):
-        (tmp_path / "catalog.db").unlink()
-        create(tmp_path / "catalog.db", "audit.sql")
-        db = opened(web, retries=0)
-        web.forget()
+        db = anew(catalog, opened, web)
         refresh(db, path)
         web.when("/x.npz", Answer(503), times=1, after=n)
         for _ in range(2):
