@@ -205,6 +205,7 @@ static void fetch_learn(zt_fetch *f){
 static fetch_verdict fetch_redirect(zt_fetch *f, zt_error *err){
   const zt_http_answer *a = &f->http.answer;
   zt_url from, to;
+  const char *refused = NULL;
   char *target;
   if( f->redirects==FETCH_REDIRECTS ){
     zt_fail_remote(err, "denied", "more than %d redirects", FETCH_REDIRECTS);
@@ -221,14 +222,13 @@ static fetch_verdict fetch_redirect(zt_fetch *f, zt_error *err){
     return FETCH_FAILED;
   }
   if( zt_url_parse(target, &to, err) ){
-    zt_error_clear(err);
-    zt_fail_remote(err, "denied", "a redirect to a URL of another scheme, without a host, or with a"
-                   " password");
-    sqlite3_free(target);
-    return FETCH_FAILED;
+    refused = "a URL of another scheme, without a host, or with a password";
+  }else if( from.tls && !to.tls ){
+    refused = "another scheme than https";
   }
-  if( from.tls && !to.tls ){
-    zt_fail_remote(err, "denied", "a redirect to another scheme than https");
+  if( refused ){
+    zt_error_clear(err);
+    zt_fail_remote(err, "denied", "a redirect to %s", refused);
     sqlite3_free(target);
     return FETCH_FAILED;
   }

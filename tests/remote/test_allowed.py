@@ -274,6 +274,13 @@ def test_a_redirect_to_another_scheme_is_refused(file, remote, to):
     assert len(file.log) <= 6
 
 
+@pytest.mark.parametrize("to", ["ftp://127.0.0.1/x", "http:///x", "http://user:secret@127.0.0.1/x"])
+def test_why_a_redirect_is_refused(file, remote, to):
+    file.when("/from", redirect(to))
+    _, text = trouble(remote(file), file.origin + "/from.safetensors")
+    assert text == "a redirect to a URL of another scheme, without a host, or with a password"
+
+
 def test_a_redirect_without_a_place(file, remote):
     file.when("/from", Answer(302))
     assert trouble(remote(file), file.origin + "/from.safetensors")[0] in ("denied", "transient")
@@ -296,7 +303,8 @@ def test_never_from_https_to_http(serve, file, remote, tls, authority, monkeypat
     monkeypatch.setenv("CURL_CA_BUNDLE", authority.bundle)
     secure = serve(Files(), tls=tls)
     secure.when("/from", redirect(file.origin + NAME))
-    assert trouble(remote(secure, file), secure.origin + "/from.safetensors")[0] == "denied"
+    kind, text = trouble(remote(secure, file), secure.origin + "/from.safetensors")
+    assert (kind, text) == ("denied", "a redirect to another scheme than https")
     assert file.count == 0
     file.when("/from", redirect(secure.origin + "/there.safetensors"))
     secure.face.put("/there.safetensors", safetensors())
