@@ -28,8 +28,8 @@ int zt_write_check_object(const zt_write *w, uint32_t object, zt_error *err);
 uint64_t zt_write_size(const zt_draft *draft);
 
 /* Write it, and read back the sparse tensors that came by value, and the quantized ones: whether
-** their components and attributes fit each other shows only then. What could not be read in its
-** source stays as it was. */
+** their components and attributes fit each other shows only then. A tensor that could not be read
+** in its source is written as it is there. */
 int zt_write_to(const zt_write *w, zt_output *output, zt_error *err);
 
 #endif
