@@ -36,9 +36,9 @@
 -- host of their endpoint (zt_endpoint()), so that two machines have one row of a file. A list has sources of one host. A remote file
 -- has changed if its size or its entity tag differs, without a tag its size or its mtime. So a bucket of 10,000 unchanged files costs its
 -- listing, ten requests. A remote file never counts as moved. A listing that fails is an error, and removes nothing. Files that cannot be
--- reached or are denied stay as they were, and are `kept`. So are files that hold bytes of another one. A file that can no longer be
--- reached while it is read is recorded with that error, and read again by the next refresh. A URL with a query is refused, because it may
--- be a credential.
+-- reached or are denied stay as they were, and are `kept`. So does a file if another one with some of its bytes cannot be reached. A file
+-- that can no longer be reached while it is read is recorded with that error, and read again by the next refresh. A URL with a query is
+-- refused, because it may be a credential.
 --
 -- A pattern of all names, models/**/*, finds names without an extension, such as those in caches of the Hugging Face hub and of DVC.
 -- Files that are not tensor files are then passed over: they are counted only in `others`, shown by the view other_files, and not read
@@ -81,6 +81,7 @@ DROP TABLE IF EXISTS temp.refresh_broken;
 DROP TABLE IF EXISTS temp.refresh_unreached;
 DROP TABLE IF EXISTS temp.refresh_hosts;
 DROP TABLE IF EXISTS temp.refresh_trouble;
+DROP TABLE IF EXISTS temp.refresh_stale;
 DROP TABLE IF EXISTS temp.refresh_moved;
 DROP TABLE IF EXISTS temp.refresh_object;
 DROP TABLE IF EXISTS temp.refresh_component;
@@ -126,6 +127,8 @@ WHERE z.size IS NOT x.size
    OR CASE WHEN z.etag IS NOT NULL THEN s.ctime IS NOT 'etag ' || z.etag
            ELSE z.mtime IS NOT x.mtime OR z.inode IS NOT x.inode
              OR s.file IS NOT NULL AND (z.mtime_ns IS NOT s.mtime OR z.ctime_ns IS NOT s.ctime) END;
+-- Found files of that view
+CREATE TEMP TABLE refresh_stale(number INTEGER PRIMARY KEY, unreached);
 -- Found files that are missing at another path
 CREATE TEMP TABLE refresh_moved(file INTEGER PRIMARY KEY, number UNIQUE);
 
@@ -395,16 +398,16 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   INSERT OR IGNORE INTO stamp(file, path, mtime, ctime, birth)
   SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE state = 'unchanged' AND mtime_ns IS NOT NULL;
   -- A file has changed, too, if another file with some of its bytes has. If that one cannot be reached, the file stays as it was.
-  INSERT OR IGNORE INTO refresh_unreached
-  SELECT l.file
+  INSERT INTO refresh_stale
+  SELECT l.number, coalesce(max(o.unreached), 0)
   FROM refresh_outdated AS o CROSS JOIN refresh_listed AS l ON l.file = o.file
-  WHERE o.root = (SELECT root FROM refresh_now) AND o.unreached AND coalesce(l.state, 'unchanged') = 'unchanged';
-  UPDATE refresh_listed SET state = 'kept' WHERE file IN (SELECT file FROM refresh_unreached);
+  WHERE o.root = (SELECT root FROM refresh_now) AND coalesce(l.state, 'unchanged') = 'unchanged'
+  GROUP BY l.number;
+  UPDATE refresh_listed SET state = 'kept' WHERE number IN (SELECT number FROM refresh_stale WHERE unreached);
   UPDATE refresh_listed
   SET state = 'changed', path = (SELECT path FROM file WHERE id = refresh_listed.file),
       (mtime_ns, ctime_ns, birth_ns) = (SELECT mtime, ctime, birth FROM stamp WHERE stamp.file = refresh_listed.file AND stamp.path = '')
-  WHERE number IN (SELECT l.number FROM refresh_outdated AS o CROSS JOIN refresh_listed AS l ON l.file = o.file
-                   WHERE o.root = (SELECT root FROM refresh_now) AND coalesce(l.state, 'unchanged') = 'unchanged');
+  WHERE number IN (SELECT number FROM refresh_stale WHERE NOT unreached);
 
   INSERT OR IGNORE INTO found(root, file)
   SELECT w.root, l.file FROM refresh_now AS w CROSS JOIN refresh_listed AS l WHERE l.state IS NOT NULL AND l.file IS NOT NULL;
@@ -588,6 +591,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   WHERE (SELECT changed + retried + removed + others FROM refresh WHERE rowid = NEW.rowid) > 0
     AND NOT EXISTS (SELECT 1 FROM layout AS l WHERE l.architecture = architecture.id);
   DELETE FROM refresh_failed;
+  DELETE FROM refresh_stale;
   DELETE FROM refresh_now;
   DELETE FROM refresh_hosts;
   DELETE FROM refresh_unreached;
