@@ -36,7 +36,7 @@
 -- host of their endpoint (zt_endpoint()), so that two machines have one row of a file. A list has sources of one host. A remote file
 -- has changed if its size or its entity tag differs, without a tag its size or its mtime. So a bucket of 10,000 unchanged files costs its
 -- listing, ten requests. A remote file never counts as moved. A listing that fails is an error, and removes nothing. Files that cannot be
--- reached or are denied stay as they were, and are `kept`. So does a file if another one with some of its bytes cannot be reached. A file
+-- reached or are denied stay as they were, and are `kept`. So does an unchanged file if another one with some of its bytes cannot be reached. A file
 -- that can no longer be reached while it is read is recorded with that error, and read again by the next refresh. A URL with a query is
 -- refused, because it may be a credential.
 --
@@ -397,7 +397,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   -- A catalog of version 2 had no stamps.
   INSERT OR IGNORE INTO stamp(file, path, mtime, ctime, birth)
   SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE state = 'unchanged' AND mtime_ns IS NOT NULL;
-  -- A file has changed, too, if another file with some of its bytes has. If that one cannot be reached, the file stays as it was.
+  -- A file has changed, too, if another file with some of its bytes has. If that one cannot be reached, an unchanged file stays as it was.
   INSERT INTO refresh_stale
   SELECT l.number, coalesce(max(o.unreached), 0)
   FROM refresh_outdated AS o CROSS JOIN refresh_listed AS l ON l.file = o.file
