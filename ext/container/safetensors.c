@@ -16,9 +16,10 @@
 **   O7   elements of less than a byte end with a byte
 **   O8   no two tensors share a byte
 **
-** zt_check reports data that belong to no tensor, unknown dtypes, and lengths that contradict shape
-** and dtype. Objects come in the order of their bytes; those that begin at the same byte come in
-** the header's order.
+** zt_check reports data that belong to no tensor, unknown dtypes, lengths that contradict shape and
+** dtype, and what makes the format's own library refuse the file, although nothing else speaks
+** against it (O10). Objects come in the order of their bytes; those that begin at the same byte
+** come in the header's order.
 */
 #include "container/safetensors.h"
 
@@ -49,6 +50,10 @@ static const zt_rule safetensors_rules[] = {
   ZT_ERROR("O7", "packed-end", "elements of less than a byte fill whole bytes", SAFETENSORS_SPEC),
   ZT_ERROR("O8", "tensor-overlap", "no two tensors share a byte", SAFETENSORS_SPEC),
   ZT_ERROR("O9", "hole", "every byte of the data belongs to a tensor", SAFETENSORS_SPEC),
+  ZT_ERROR("O10", "safetensors-library",
+           "the format's own library reads the file: no empty tensor is within another one, and a"
+           " shape's dimensions before a 0 have a product that fits 64 bits",
+           "safetensors, Metadata::validate"),
   ZT_RULES_END
 };
 
@@ -238,6 +243,12 @@ static bool safetensors_read_tensor(zt_json_reader *r, unsigned want, safetensor
 
 /* --- Checking the header --- */
 
+/* Tensors of one kind that the format's own library does not read. */
+typedef struct safetensors_refused {
+  zt_key first;        /* A name */
+  uint32_t n;
+} safetensors_refused;
+
 typedef struct safetensors_walker {
   zt_builder *b;
   zt_json_reader r;
@@ -248,6 +259,8 @@ typedef struct safetensors_walker {
   uint64_t begin;      /* Of the last tensor, while sort is false */
   uint64_t from, end;  /* The bytes of the tensor with the maximum end so far, */
   uint32_t furthest;   /* and its index */
+  safetensors_refused within;   /* Empty ones within others */
+  safetensors_refused wide;     /* Dimensions before a 0 */
   zt_object object;    /* The last one */
 } safetensors_walker;
 
@@ -350,10 +363,37 @@ static bool safetensors_read_metadata(safetensors_walker *w){
   return ascend || safetensors_check_keys(w, from, n);
 }
 
-/* O8, for tensors in the order of their bytes: object i has bytes begin to end. */
+/* O10, for object i. */
+static void safetensors_refuse(const safetensors_walker *w, uint32_t i, safetensors_refused *out){
+  if( out->n++==0 ) out->first = w->b->container->names.a[i];
+}
+
+/* O10: a product from the left, as the format's own library computes it. */
+static bool safetensors_is_wide(const zt_object *object){
+  uint64_t product = 1;
+  for(uint32_t i=0; i<object->rank; i++){
+    if( !zt_mul64(product, object->shape[i], &product) ) return true;
+  }
+  return false;
+}
+
+static void safetensors_note_refused(const safetensors_walker *w, const safetensors_refused *what,
+                                     const char *fault){
+  const zt_text name = { (const char*)w->b->container->kept.p+what->first.at, what->first.n };
+  char others[64] = "";
+  if( what->n==0 || w->b->err->rc ) return;
+  if( what->n>1 ) sqlite3_snprintf(sizeof(others), others, " (the first of %u)", what->n);
+  zt_builder_note_file(w->b, "O10", "object '%.*s' %s, and safetensors' library refuses this%s",
+                       zt_shown(name), name.z, fault, others);
+}
+
+/* O8 and O10, for tensors in the order of their bytes: object i has bytes begin to end. */
 static bool safetensors_claim(safetensors_walker *w, uint32_t i, uint64_t begin, uint64_t end){
   zt_text other;
-  if( begin==end ) return true;
+  if( begin==end ){
+    if( w->from<begin && begin<w->end ) safetensors_refuse(w, i, &w->within);
+    return true;
+  }
   if( begin<w->end ){
     other = zt_container_name(w->b->container, w->furthest);
     zt_break(w->r.err, "O8", "bytes %llu to %llu overlap those of object '%.*s', %llu to %llu",
@@ -411,6 +451,9 @@ static bool safetensors_add(safetensors_walker *w, zt_text name){
   after = w->r.p;
   if( !safetensors_check_tensor(w, &t, at) ) return false;
   w->r.p = after;
+  if( w->object.elements==0 && safetensors_is_wide(&w->object) ){
+    safetensors_refuse(w, c->objects.n-1, &w->wide);
+  }
   w->sort |= t.begin<w->begin;
   w->begin = t.begin;
   if( !w->sort && !safetensors_claim(w, c->objects.n-1, t.begin, t.end) ) return false;
@@ -509,10 +552,11 @@ static bool safetensors_poll(const zt_builder *b, uint32_t i){
       || !zt_interrupt_check(b->interrupt, b->err);
 }
 
-/* O8, for all tensors, listed in the order of their bytes. */
+/* O8 and O10, for all tensors, listed in the order of their bytes. */
 static int safetensors_claim_all(safetensors_walker *w, const uint32_t *objects){
   const zt_container *c = w->b->container;
   w->from = w->end = 0;
+  w->within.n = 0;
   for(uint32_t i=0; i<c->objects.n && safetensors_poll(w->b, i); i++){
     safetensors_tensor t = { 0 };
     safetensors_offsets(c, c->components.a[objects[i]], &t);
@@ -523,7 +567,7 @@ static int safetensors_claim_all(safetensors_walker *w, const uint32_t *objects)
   return w->r.err->rc;
 }
 
-/* Put all tensors in the order of their bytes, and check O8. */
+/* Put all tensors in the order of their bytes, and check O8 and O10. */
 static int safetensors_sort(safetensors_walker *w){
   zt_container *c = w->b->container;
   const uint32_t n = c->objects.n;
@@ -574,7 +618,10 @@ static int safetensors_open(zt_builder *b, const zt_head_tail *input){
   while( zt_json_read_more(&w.r, &level) && zt_json_read_poll(&w.r) ){
     if( !safetensors_read_member(&w) ) return b->err->rc;
   }
-  if( zt_json_read_finish(&w.r) && w.sort ) safetensors_sort(&w);
+  if( !zt_json_read_finish(&w.r) || (w.sort && safetensors_sort(&w)) ) return b->err->rc;
+  safetensors_note_refused(&w, &w.within, "has no bytes and is within another one");
+  safetensors_note_refused(&w, &w.wide,
+                           "has dimensions before a 0 whose product is beyond 64 bits");
   return b->err->rc;
 }
 

@@ -37,24 +37,35 @@ def test_a_directory_has_them(db):
 
 
 def test_each_rule_has_a_file():
-    """The rules above the driver, and those of JSON: O9 is zt_check's."""
+    """The rules above the driver, and those of JSON: O9 and O10 are zt_check's."""
     driver = (ROOT / "ext" / "container" / "safetensors.c").read_text()
     reader = (ROOT / "ext" / "core" / "json_read.h").read_text()
-    rules = set(re.findall(r"^\*\*   (O\d+|N1)  ", driver, re.M)) | {"O9"} | set(re.findall(r"^\*\*   (J\d+)  ", reader, re.M))
-    assert len(rules) == 9 + 1 + 11
+    rules = set(re.findall(r"^\*\*   (O\d+|N1)  ", driver, re.M)) | {"O9", "O10"} | set(re.findall(r"^\*\*   (J\d+)  ", reader, re.M))
+    assert len(rules) == 10 + 1 + 11
     assert rules - {c["file"].split("-")[0] for c in corpus.hostile() if c["format"] == "safetensors"} == set()
 
 
 @pytest.mark.parametrize("name, objects", [
     ("ok-offset-order", [("a", "[1]"), ("e", "[0]"), ("b", "[1]"), ("c", "[2]")]),
     ("ok-escaped-everything", [("a", "[4]")]),
-    ("ok-empty-within", [("a", "[4]"), ("e", "[0]")]),
-    ("ok-empty-and-huge", [("a", "[4]"), ("e", "[9223372036854775808,4,0]")])])
+    ("ok-empty-first", [("a", "[4]"), ("e", "[0]"), ("f", "[0]")]),
+    ("ok-empty-and-huge", [("a", "[4]"), ("e", "[0,9223372036854775808,4]")]),
+    ("O10-empty-within", [("a", "[4]"), ("e", "[0]")]),
+    ("O10-huge-before-0", [("a", "[4]"), ("e", "[9223372036854775808,4,0]")])])
 def test_objects_of_odd_files(db, name, objects):
     path = str(HERE / "hostile" / f"{name}.safetensors")
     assert rows(db, "SELECT object, shape FROM zt_objects(?)", path) == objects
     for object, shape in objects:
         assert rows(db, "SELECT shape FROM zt_objects(?) WHERE object = ?", path, object) == [(shape,)]
+
+
+@pytest.mark.parametrize("name, message", [
+    ("O10-empty-within", "object 'e' has no bytes and is within another one, and safetensors' library refuses this"),
+    ("O10-empty-within-2", "object 'e' has no bytes and is within another one, and safetensors' library refuses this (the first of 2)"),
+    ("O10-huge-before-0", "object 'e' has dimensions before a 0 whose product is beyond 64 bits, and safetensors' library refuses this")])
+def test_what_the_library_refuses_is_a_finding(db, name, message):
+    path = str(HERE / "hostile" / f"{name}.safetensors")
+    assert rows(db, "SELECT object, severity, rule, message FROM zt_check(?)", path) == [(None, "error", "safetensors-library", message)]
 
 
 def test_what_is_ignored_is_in_the_manifest(db):

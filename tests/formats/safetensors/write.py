@@ -153,6 +153,10 @@ case("L2-unknown-dtype", of(entry("a", 0, 8, "F128", [1]), entry("b", 8, 16, sha
 case("L5-f6", of(entry("a", 0, 12, "F6_E3M2", [16]), entry("b", 12, 16, shape=[1])), "lists_but_no_dense",
      "type 'f6_e3m2' is not known", "unknown-type", "a")
 case("W9-bool-2", of(entry("a", 0, 4, "BOOL"), data=b"\0\1\2\1"), "ok", finding="bool-byte", object="a")
+case("O10-empty-within", of(entry("a", 0, 16), entry("e", 8, 8, shape=[0])), "ok", finding="safetensors-library")
+case("O10-empty-within-2", of(entry("b", 8, 16, shape=[2]), entry("f", 15, 15, shape=[0]), entry("e", 1, 1, shape=[0]), entry("a", 0, 8, shape=[2])),
+     "ok", finding="safetensors-library")
+case("O10-huge-before-0", of(A, entry("e", 16, 16, shape=[1 << 63, 4, 0])), "ok", finding="safetensors-library")
 
 # These open, and are right
 case("ok-plain", of(A), "ok")
@@ -162,8 +166,8 @@ case("ok-metadata-null", file('{"__metadata__":null,%s}' % A), "ok")
 case("ok-empty-name", of(entry("", 0, 16)), "ok")
 case("ok-unaligned", of(entry("a", 0, 1, "U8", [1]), entry("b", 1, 9, shape=[2]), data=SIXTEEN[:9]), "ok")
 case("ok-empty-between", of(entry("a", 0, 8, shape=[2]), entry("e", 8, 8, shape=[0, 7]), entry("b", 8, 16, shape=[2])), "ok")
-case("ok-empty-within", of(entry("a", 0, 16), entry("e", 8, 8, shape=[0])), "ok")
-case("ok-empty-and-huge", of(A, entry("e", 16, 16, shape=[1 << 63, 4, 0])), "ok")
+case("ok-empty-first", of(A, entry("e", 0, 0, shape=[0]), entry("f", 16, 16, shape=[0])), "ok")
+case("ok-empty-and-huge", of(A, entry("e", 16, 16, shape=[0, 1 << 63, 4])), "ok")
 case("ok-offset-order", of(entry("c", 8, 16, shape=[2]), entry("e", 4, 4, shape=[0]), entry("b", 4, 8, shape=[1]), entry("\\u0061", 0, 4, shape=[1])), "ok")
 case("ok-end-of-leveldb", of(entry("a", 0, 16, "U8", [16]), data=SIXTEEN[:8] + b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"), "ok")
 case("ok-ignored-fields", file('{"a":{"x":[1e999,-0.5,18446744073709551616,{"y":null}],"dtype":"F32","shape":[4],"data_offsets":[0,16],"x":true}}'), "ok")
