@@ -171,21 +171,29 @@ static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_st
 
 /* --- Reading back --- */
 
-/* True for a sparse object whose components came by value. */
-static bool write_is_sparse_by_value(const zt_write *w, uint32_t object){
-  zt_draft_object o;
+/* Where an object's first component comes from; NULL: it has none. */
+static const zt_supply *write_first_supply(const zt_write *w, uint32_t object){
   zt_draft_component c;
-  zt_draft_object_get(w->draft, object, &o);
-  return (o.layout==ZT_LAYOUT_CSR || o.layout==ZT_LAYOUT_COO)
-      && zt_draft_next_component(w->draft, object, 0, &c)
-      && w->supplies->a[c.supply].kind==ZT_SUPPLY_BYTES;
+  return zt_draft_next_component(w->draft, object, 0, &c) ? &w->supplies->a[c.supply] : NULL;
 }
 
-/* True for a quantized object whose attributes rows may have changed. */
-static bool write_is_quantized(const zt_write *w, uint32_t object){
+/* True for a sparse object whose components came by value. */
+static bool write_is_sparse_by_value(const zt_write *w, uint32_t object){
+  const zt_supply *supply = write_first_supply(w, object);
   zt_draft_object o;
   zt_draft_object_get(w->draft, object, &o);
-  return w->encoder->object_attributes && zt_layout_is_quantized(o.layout);
+  return (o.layout==ZT_LAYOUT_CSR || o.layout==ZT_LAYOUT_COO)
+      && supply && supply->kind==ZT_SUPPLY_BYTES;
+}
+
+/* True for a quantized object of a file, whose attributes rows may have changed. Without components
+** it has no values in either file. */
+static bool write_is_quantized(const zt_write *w, uint32_t object){
+  const zt_supply *supply = write_first_supply(w, object);
+  zt_draft_object o;
+  zt_draft_object_get(w->draft, object, &o);
+  return w->encoder->object_attributes && zt_layout_is_quantized(o.layout)
+      && supply && supply->kind!=ZT_SUPPLY_BYTES;
 }
 
 /* True for a failure that is not memory's or an interrupt. */
@@ -197,17 +205,13 @@ static bool write_is_fault(const zt_error *e){
 ** by an update, or blocks whose elements are not defined. False also after a failure. */
 static bool write_was_unreadable(const zt_write *w, uint32_t number, zt_error *err){
   zt_supplies *s = w->supplies;
+  const zt_supply *supply = write_first_supply(w, number);
   zt_error reason = ZT_ERROR_NONE;
-  zt_draft_component c;
   zt_supply_file file;
   zt_object object;
   zt_tensor t;
   bool unreadable;
-  const zt_supply *supply = zt_draft_next_component(w->draft, number, 0, &c)
-                          ? &s->a[c.supply] : NULL;
-  if( !supply || supply->kind==ZT_SUPPLY_BYTES || s->open(s->context, supply->source, &file, err) ){
-    return false;
-  }
+  if( s->open(s->context, supply->source, &file, err) ) return false;
   zt_container_object(file.container, supply->object, &object);
   zt_tensor_open(file.source, file.container, &object, w->budget, &t, &reason);
   zt_tensor_close(&t);

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import corpus
+import writer
 from support import ROOT, rows, value
 from writing import ENTRY, attributes, declare, insert, inside, listing, names, put, refusal  # noqa: F401
 
@@ -437,6 +438,14 @@ def test_a_quantized_tensor_that_was_broken_before_stays(connect, inside):
     assert sorted(names(db, "q.zt")) == sorted(["more", name]) and value(db, broken) == rule
     db.execute("INSERT INTO u(name, key, value) VALUES(?, 'group_size', 32)", (name,))
     assert value(db, broken) is None and value(db, "SELECT zt_dense('q.zt', ?)", name) == value(db, "SELECT zt_dense(?, ?)", str(GOLDEN / file), name)
+
+
+def test_a_quantized_tensor_without_components_stays(connect, inside):
+    Path("q.zt").write_bytes(writer.write({"w": {"shape": [2, 64], "format": "quantized_group", "components": {}}}))
+    db = connect(entry=ENTRY)
+    declare(db, "q.zt", "mode='update'", name="u")
+    put(db, "more", table="u")
+    assert rows(db, "SELECT object, format FROM zt_objects('q.zt') ORDER BY 1") == [("more", "dense"), ("w", "quantized_group")]
 
 
 @pytest.mark.parametrize("name", ["q_8_1_8_k", "q_ternary_mx"])
