@@ -1,6 +1,7 @@
 /* Writing files. See write.h. */
 #include "tensor/write.h"
 
+#include <assert.h>
 #include "container/dtype.h"
 #include "core/host.h"
 #include "tensor/layout.h"
@@ -211,6 +212,7 @@ static bool write_was_unreadable(const zt_write *w, uint32_t number, zt_error *e
   zt_object object;
   zt_tensor t;
   bool unreadable;
+  assert( supply );   /* As write_is_quantized() demands */
   if( s->open(s->context, supply->source, &file, err) ) return false;
   zt_container_object(file.container, supply->object, &object);
   zt_tensor_open(file.source, file.container, &object, w->budget, &t, &reason);
