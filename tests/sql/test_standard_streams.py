@@ -50,7 +50,7 @@ def test_nothing_that_a_host_prints_goes_into_a_written_file(db, tmp_path):
     subprocess.run([sys.executable, "-c", textwrap.dedent(HOST), EXTENSION, writing.ENTRY, source, path, log], check=True, timeout=120)
     with open(log) as said:
         printed, failed = json.load(said)
-    if sqlite3.sqlite_version_info < (3, 39):   # SQLite cannot write a temporary file of its own that took such a number
+    if sqlite3.sqlite_version_info < (3, 35):   # SQLite opens a temporary file of its own, which it cannot write with such a number
         assert failed == f"ztensor: {path}: the database: disk I/O error" and not os.path.exists(path)
         return
     assert (printed, failed) == (0, None)
