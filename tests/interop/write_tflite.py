@@ -92,9 +92,9 @@ def bytes_of(path, whole, model, tensor):
         name = text(model.externalBufferGroups[external.group].name)
         return (path.parent / name).read_bytes()[external.offset:external.offset + external.length], name
     buffer = model.buffers[tensor.buffer]
-    if buffer.data is not None and (len(buffer.data) or buffer.offset <= 1):
+    if buffer.data is not None and len(buffer.data):
         return bytes(buffer.data), None
-    return (whole[buffer.offset:buffer.offset + buffer.size], None) if buffer.offset > 1 else (None, None)
+    return (whole[buffer.offset:buffer.offset + buffer.size], None) if buffer.offset > 1 and buffer.size else (None, None)
 
 
 def listed(values):

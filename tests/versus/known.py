@@ -8,6 +8,7 @@ KNOWN = [
     ("safetensors", "only we accept", r"header too small", "a byte 0x80 is an empty map of msgpack, whatever the file is called"),
     ("npy", "only we accept", r"Maximum allowed dimension|array is too big", "a shape without elements that numpy cannot hold"),
     ("npy", "only we accept", r"Cannot parse header", "white space that Python's grammar takes as an indentation"),
+    ("npy", "only we accept", r"TokenError: \(X, \(N, 0\)\)", "a header of Python 2 (4L), a line of which begins with a carriage return and is passed over"),
     ("npz", "only we accept", r"File name in directory X and header bX differ", "names of the same bytes, whose flags state two encodings, are the same name"),
     ("npz", "only we accept", r"magic string|EOF: reading magic", "a member without numpy's magic number, and without .npy in both of its names, is no array"),
     ("npz", "only we accept", r"Truncated file header", "a member that is not there, and is not called .npy, is passed over, with a note"),
@@ -44,7 +45,6 @@ KNOWN = [
     ("tflite", "only we accept", r"UnicodeDecodeError", NO_TEXT),
     ("tflite", "only we accept", r"unpack_from requires|buffer is smaller|bad number|has no len|is not iterable", NOT_READ),
     ("tflite", "only we accept", r"IndexError: list index out of range", "a model of tensors without bytes needs no buffer 0"),
-    ("tflite", "different", r"^only the library has object .* of no bytes$", "a buffer of no bytes is none"),
     ("tflite", "different", r"bytes of [iu]N", "the bits behind the last element are 0"),
 ]
 
