@@ -1,5 +1,5 @@
 /* Containers, and decoding from their kept bytes. See container.h. */
-#include "container/builder.h"
+#include "container/behind.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -239,7 +239,8 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   out->block[0] = out->block[1] = 1;
   out->whole = 0;
   out->attributes = ZT_VALUE_NONE;
-  c->driver->object(c, i, out);
+  if( i+1==c->behind ) zt_behind_object(out);
+  else c->driver->object(c, i, out);
 }
 
 uint32_t zt_container_first(const zt_container *c, uint32_t object){
@@ -263,7 +264,8 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
   out->fault_rule = out->fault = out->why_unknown = NULL;
   out->box.p = NULL;
   out->digests = 0;
-  c->driver->component(c, object, k, want, out);
+  if( object+1==c->behind ) zt_behind_component(c, out);
+  else c->driver->component(c, object, k, want, out);
 }
 
 uint32_t zt_container_shards(const zt_container *c){ return c->shards.n; }

@@ -136,6 +136,7 @@ struct zt_container {
   zt_value manifest;         /* All metadata; none by default */
   const char *member_rule;   /* As zt_container_member_rule() */
   zt_key unlisted;           /* zt_container_unlisted(), which is among the kept bytes */
+  uint64_t own_end;          /* Where its own bytes end: another file may follow. 0: unknown */
   void *state;               /* The driver's own, owned */
   size_t state_size;         /* In bytes, for accounts */
 
@@ -158,6 +159,8 @@ struct zt_container {
   zt_keys shard_names;
   zt_u32_array shards;       /* The driver's */
   zt_u32_array notes;        /* Positions in the kept bytes */
+  uint32_t behind;           /* Number of the object that is another file (behind.h), plus 1; 0:
+                             ** there is none */
 };
 
 /* The driver that claims the file, NULL if none does. */

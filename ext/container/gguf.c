@@ -26,8 +26,9 @@
 **
 ** Each file of a split model is read by itself. Metadata and infos are kept as they are in the
 ** file. They are read in pieces, because only a walk shows where they end. Dimensions are stored
-** innermost first. Blocks of big-endian files have no values, because no field tells whether the
-** numbers in them were swapped.
+** innermost first. Blocks and bf16 of big-endian files have no values, because no field tells
+** whether the numbers in them were swapped: gguf-py leaves both as they are, and its converter of
+** byte orders swaps them.
 */
 #include "container/gguf.h"
 
@@ -402,10 +403,11 @@ static int gguf_note_keys(const gguf_reader *r){
 /* Check that all tensors' bytes are in the file, and note GG17. */
 static int gguf_check_ranges(zt_builder *b){
   const zt_container *c = b->container;
-  uint64_t data = zt_gguf_of(c)->data, length, offset, end = 0;
+  const zt_gguf_state *s = zt_gguf_of(c);
+  uint64_t data = s->data, length, offset, end = 0, last = data;
   zt_object object;
   zt_gguf_info info;
-  bool known;
+  bool known, all = true;
   for(uint32_t i=0; i<c->objects.n; i++){
     if( !gguf_poll(b, i) ) return b->err->rc;
     zt_gguf_read_info(c, c->objects.a[i], &info);
@@ -419,9 +421,12 @@ static int gguf_check_ranges(zt_builder *b){
                       "%llu, go beyond the file's end", length, info.offset, data);
     }
     b->err->object.z = NULL;
+    all = all && known;
+    if( offset+length>last ) last = offset+length;
     if( gguf_note_tensor(b, i, &info, object.shape)
      || gguf_note_place(b, i, &info, known, length, &end) ) return b->err->rc;
   }
+  if( all ) b->container->own_end = last+(s->alignment-last%s->alignment)%s->alignment;
   return SQLITE_OK;
 }
 
@@ -503,6 +508,12 @@ static void gguf_close(zt_container *c){
 
 /* --- Decoding --- */
 
+/* True if the elements are numbers whose byte order is known. */
+static bool gguf_is_dense(const zt_container *c, const zt_ggml_type *type){
+  if( !type || type->id!=ZT_GGML_PLAIN ) return false;
+  return !zt_gguf_of(c)->big || !zt_text_is(type->name, "bf16");
+}
+
 static void gguf_object(const zt_container *c, uint32_t i, zt_object *out){
   size_t at = c->objects.a[i];
   zt_gguf_info info;
@@ -510,9 +521,13 @@ static void gguf_object(const zt_container *c, uint32_t i, zt_object *out){
   out->layout = ZT_LAYOUT_UNKNOWN;
   if( !info.type ){
     out->format = ZT_TEXT("gguf.unknown");
-  }else if( info.type->id==ZT_GGML_PLAIN ){
+  }else if( gguf_is_dense(c, info.type) ){
     out->format = ZT_TEXT("dense");
     out->layout = ZT_LAYOUT_DENSE;
+  }else if( info.type->id==ZT_GGML_PLAIN ){
+    out->format = ZT_TEXT("gguf.bf16");
+    out->fault_rule = "GB5";
+    out->fault = "the order of the bytes in a big-endian file's bf16 is not known";
   }else{
     out->format = gguf_formats[info.type->id];
     out->layout = ZT_LAYOUT_GGML;
@@ -530,19 +545,20 @@ static void gguf_component(const zt_container *c, uint32_t i, uint32_t k, unsign
   const zt_gguf_state *s = c->state;
   zt_object object;
   zt_gguf_info info;
-  bool known;
+  bool known, dense;
   (void)k;
   (void)want;
   zt_gguf_read_info(c, c->objects.a[i], &info);
+  dense = gguf_is_dense(c, info.type);
   out->role = ZT_TEXT("data");
-  out->dtype = info.type && info.type->id==ZT_GGML_PLAIN ? info.type->name : ZT_TEXT("u8");
+  out->dtype = dense ? info.type->name : ZT_TEXT("u8");
   zt_dtype_decide(out);
   if( s->big ) out->byte_order = ZT_TEXT("big");
   out->offset = s->data+info.offset;
   gguf_set_shape(c, &info, &object);
   gguf_length(c, &info, object.elements, &known, &out->length);
   out->unsized = !known;
-  out->mixed = !info.type || info.type->id!=ZT_GGML_PLAIN;
+  out->mixed = !dense;
 }
 
 /*

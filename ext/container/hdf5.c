@@ -41,6 +41,7 @@
 **         reads in their stead, and not in another file
 **   HD19  whoever wrote the file has closed it: a warning
 **   HD20  fractal heaps have no filter but deflate, and in all at most 64 MiB if they are packed
+**   HD21  no byte follows behind the end that the superblock states: a warning
 **
 ** HD9 to HD14, and HD17, hold for one dataset, which is listed with its fault; or for an attribute,
 ** which is then shown as unreadable and noted, as is one of unknown form (HD4). Any other fault
@@ -116,6 +117,8 @@ static const zt_rule hdf5_rules[] = {
                  "fractal heaps, in which groups have links, have no filter but deflate, and at"
                  " most 64 MiB if they are packed (HDF5)",
                  HDF5_SPEC("III.G")),
+  ZT_WARNING("HD21", "hdf5-behind", "the file ends where its superblock says (HDF5)",
+             HDF5_SPEC("II.A")),
   ZT_RULES_END
 };
 
@@ -189,16 +192,21 @@ static bool hdf5_read_new(zt_hdf5 *h, zt_hdf5_in *in, hdf5_super *out){
 }
 
 /* Addresses lead to bytes before the stated end, which counts from the same place as the stated
-** base. */
+** base. HD21 */
 static int hdf5_set_end(zt_hdf5 *h, const hdf5_super *s){
+  uint64_t behind;
   if( s->end==ZT_HDF5_NONE ) return SQLITE_OK;
   if( s->end<s->base ) return zt_break(h->err, "HD1", "it ends before it begins");
   if( s->end-s->base>h->size ){
     return zt_break(h->err, "HD1", "it ends after %llu of %llu bytes: it is cut short",
                     (unsigned long long)h->size, (unsigned long long)(s->end-s->base));
   }
-  if( !s->growing ) h->size = s->end-s->base;
-  return SQLITE_OK;
+  if( s->growing ) return SQLITE_OK;
+  behind = h->size-(s->end-s->base);
+  h->size = s->end-s->base;
+  h->b->container->own_end = h->base+h->size;
+  return behind==0 ? SQLITE_OK
+       : zt_builder_note_file(h->b, "HD21", "%llu bytes follow behind its end", behind);
 }
 
 /* HD18. Drivers that spread a file over several write their names into the first. A family of one

@@ -665,6 +665,7 @@ static int npy_read_all(npy_file *f, zt_span head){
     if( (f->n & NPY_POLL)==0 && zt_interrupt_check(f->b->interrupt, err) ) return err->rc;
     if( npy_add_next(f, &another) ) return err->rc;
   }
+  f->b->container->own_end = f->at;
   if( f->n==1 ) return SQLITE_OK;
   f->b->container->gap = UINT64_MAX;   /* Headers */
   return npy_note_behind(f);

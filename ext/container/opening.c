@@ -1,5 +1,5 @@
 /* Opening: the driver that claims a file fills its container. See container.h. */
-#include "container/builder.h"
+#include "container/behind.h"
 
 #include "container/driver.h"
 #include "container/foreign.h"
@@ -35,7 +35,7 @@ static int opening_drive(zt_builder *b, const zt_driver *driver, zt_head_tail_bu
   c->format = c->driver->format;
   c->own_attributes = c->driver->own_attributes;
   c->names.interrupt = c->shard_names.interrupt = b->interrupt;
-  c->driver->open(b, input);
+  if( c->driver->open(b, input)==SQLITE_OK ) zt_behind_add(b);
   c->names.interrupt = c->shard_names.interrupt = NULL;
   return err->rc;
 }

@@ -286,6 +286,7 @@ static int legacy_note_behind(torch_legacy *l, uint64_t end){
     if( zt_source_read(b->source, end, head, sizeof(head), b->err) ) return b->err->rc;
     l->another = zt_pickle_has_mark(head, sizeof(head));
   }
+  if( !l->another ) b->container->own_end = end;
   return zt_builder_note_file(b, "PT22", "%llu bytes follow behind the last storage", behind);
 }
 

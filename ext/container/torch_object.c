@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include "container/behind.h"
 #include "container/manifest.h"
 #include "container/torch_attributes.h"
 #include "core/host.h"
@@ -490,7 +491,7 @@ int zt_torch_add_tensor(zt_torch_objects *o, zt_text path, const zt_torch_tensor
 int zt_torch_add_other(zt_torch_objects *o, zt_text path){
   object_draft t = {
     .part = { .flags = OBJECT_UNSHAPED, .format = ZT_TEXT("torch.unread"),
-              .reason = "it is another tensor file in this one, which is not read" }
+              .reason = ZT_BEHIND_REASON }
   };
   uint32_t at;
   return object_add(o, path, &t, &at);

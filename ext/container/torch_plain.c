@@ -245,7 +245,10 @@ static int plain_keep_whole(torch_plain *t){
   const char *name = zlib ? "zlib" : "gzip";
   zt_torch_storage *whole = &t->file.whole;
   uint32_t first;
-  if( !t->input.inflate ) return SQLITE_OK;
+  if( !t->input.inflate ){
+    b->container->own_end = plain_offset(t, t->at);
+    return SQLITE_OK;
+  }
   if( zt_pickle_input_end(&t->input)
    || zt_builder_keep(b, "", 1, &first)   /* Position 0 means none */
    || zt_builder_keep(b, name, strlen(name)+1, &whole->encoding) ) return b->err->rc;

@@ -16,7 +16,8 @@
 **   local     := "PK\3\4" ... name extra
 **
 **   ZP12 it is the file's only archive: none lies before the one that ends with the file, whose
-**        offsets count from its own begin
+**        offsets count from its own begin, or, as those of Python's zipfile, from the file's
+**   ZP13 no byte follows behind it
 **
 ** Faults of one member, which hide no other:
 **
@@ -78,6 +79,7 @@ const zt_rule zt_rules_zip[] = {
   ZT_ERROR("ZP11", "zip-overlap", "no two members share a byte (zip)", ZT_SPEC_SENSE),
   ZT_UNSUPPORTED("ZP12", "zip-several", "a file has one zip archive, and not several",
                  ZT_SPEC_OURS),
+  ZT_WARNING("ZP13", "zip-behind", "a zip archive ends its file", ZT_SPEC_ZIP("4.3.16")),
   ZT_RULES_END
 };
 
@@ -93,6 +95,7 @@ struct zt_zip {
   size_t n;
   uint64_t front;                  /* Bytes of a program that offsets do not count */
   uint64_t offset;                 /* The directory's, in the file */
+  uint64_t end;                    /* That of the archive, with its comment */
   uint32_t disk;                   /* This file's number in a spanned archive */
   bool comment;                    /* The archive or a member has one */
   zt_u32_array entries;            /* Position of each in the directory */
@@ -114,7 +117,8 @@ typedef struct zip_end {
   uint64_t here, entries;          /* Entries in this file, and in all */
   uint64_t size, offset;           /* The directory's; the offset without front, */
   uint64_t front;                  /* the bytes before the archive that offsets do not count */
-  bool comment;                    /* There is one */
+  uint64_t end;                    /* The archive's, with its comment, of which there is one */
+  bool comment;
 } zip_end;
 
 zt_text zt_zip_encoding(unsigned method, char *room, zt_codec_id *codec){
@@ -192,15 +196,19 @@ static bool zip_is_moved(const zip_end *e, uint64_t *front){
   return true;
 }
 
+static int zip_fail_several(uint64_t begin, zt_error *err){
+  return zt_break(err, "ZP12", "several zip archives, one behind the other, as"
+                  " torch.distributed.checkpoint writes them: the last one begins at byte %llu",
+                  (unsigned long long)begin);
+}
+
 /* ZP12: the archive begins so many bytes behind the file's begin, where another one does. */
 static int zip_check_only(zt_source *source, const zip_end *e, uint64_t front, zt_error *err){
   uint8_t begin[4], directory[4];
   if( zt_source_read(source, front, begin, sizeof(begin), err)
    || zt_source_read(source, e->at-e->size, directory, sizeof(directory), err)
    || memcmp(begin, "PK\3\4", 4)!=0 || memcmp(directory, "PK\1\2", 4)!=0 ) return err->rc;
-  return zt_break(err, "ZP12", "several zip archives, one behind the other, as"
-                  " torch.distributed.checkpoint writes them: the last one begins at byte %llu",
-                  (unsigned long long)front);
+  return zip_fail_several(front, err);
 }
 
 static zip_end zip_read_wide_end(const uint8_t *p, uint64_t at){
@@ -301,6 +309,7 @@ static bool zip_search(zt_source *source, const uint8_t *p, size_t n, bool loose
     failed.path = why->path;
     if( zip_check_end(source, out, &failed)==SQLITE_OK ){
       out->comment = zt_le16(p+at+20)>0;
+      out->end = size-n+at+ZIP_END+zt_le16(p+at+20);
       zt_error_clear(why);
       return true;
     }
@@ -515,12 +524,37 @@ static int zip_check_end_of_data(const zt_zip *z, const zt_zip_member *m, uint64
   return next.header>=end ? SQLITE_OK : zip_fail_shared(z, m->number, (uint32_t)k, err);
 }
 
+/* --- Other archives --- */
+
+/* Where the first sound member begins, or, if there is none, the directory. */
+static uint64_t zip_begin(const zt_zip *z){
+  if( z->ranges ) return z->nRanges ? z->ranges[0].begin : z->offset;
+  return z->entries.n ? zip_range_of(z, 0).begin : z->offset;
+}
+
+/* ZP12: no archive ends where this one begins. */
+static int zip_check_before(const zt_zip *z, zt_source *source, zt_error *err){
+  const uint64_t begin = zip_begin(z);
+  uint8_t p[ZIP_END];
+  if( begin<ZIP_END || zt_source_read(source, begin-ZIP_END, p, sizeof(p), err) ) return err->rc;
+  if( memcmp(p, "PK\5\6", 4)!=0 || zt_le16(p+20)!=0 ) return SQLITE_OK;
+  return zip_fail_several(begin, err);
+}
+
+int zt_zip_note_behind(const zt_zip *z, zt_builder *b){
+  const uint64_t size = b->container->file_size;
+  b->container->own_end = z->end;
+  if( z->end>=size ) return SQLITE_OK;
+  return zt_builder_note_file(b, "ZP13", "%llu bytes follow behind the archive", size-z->end);
+}
+
 /* --- Opening --- */
 
 static int zip_read_directory(zt_zip *z, zt_source *source, const zip_end *e, zt_error *err){
   z->n = (size_t)e->size;
   z->front = e->front;
   z->offset = e->front+e->offset;
+  z->end = e->end;
   z->disk = e->disk;
   z->comment = e->comment;
   z->directory = sqlite3_malloc64(e->size+1);
@@ -545,7 +579,7 @@ int zt_zip_open(zt_source *source, const zt_interrupt *interrupt, zt_zip **out, 
   *z = (zt_zip){ .interrupt = interrupt ? interrupt : &never };
   if( zip_read_directory(z, source, &end, err)==SQLITE_OK
    && zip_scan(z, end.entries, err)==SQLITE_OK
-   && zip_check_shared(z, err)==SQLITE_OK ){
+   && zip_check_shared(z, err)==SQLITE_OK && zip_check_before(z, source, err)==SQLITE_OK ){
     *out = z;
   }else{
     zt_zip_close(z);

@@ -4,7 +4,7 @@
 #ifndef ZT_CONTAINER_ZIP_H
 #define ZT_CONTAINER_ZIP_H
 
-#include "container/driver.h"
+#include "container/builder.h"
 
 typedef struct zt_zip zt_zip;
 
@@ -54,6 +54,9 @@ int64_t zt_zip_find(zt_zip *z, zt_text name, zt_error *err);
 
 /* True if the archive has a comment, or a member has one. */
 bool zt_zip_has_comment(const zt_zip *z);
+
+/* Tell the container where the archive ends, and note bytes behind it (ZP13). */
+int zt_zip_note_behind(const zt_zip *z, zt_builder *b);
 
 /* The directory's place. */
 void zt_zip_directory(const zt_zip *z, uint64_t *offset, uint64_t *length);

@@ -8,7 +8,7 @@
 **   GB3  elems_per_block and block_bytes, where they are stated, are those of the type
 **   GB4  data is of u8
 **   GB5  the byte order within blocks is known: it is little-endian, but in big-endian files it
-**        depends on the writer
+**        depends on the writer, as does that of bf16 in GGUF (container/gguf.c)
 **   GB6  data has as many bytes as the shape needs
 **   GB7  there is no other component
 */

@@ -118,8 +118,8 @@ static const zt_rule rule_values[] = {
   ZT_ERROR("GB3", "ggml-attributes", "elems_per_block and block_bytes are those of the type (2)",
            ZT_SPEC_ZTENSOR_2),
   ZT_ERROR("GB4", "ggml-type", "data has dtype u8", RULE_GGML),
-  ZT_WARNING("GB5", "ggml-byte-order", "the order of the bytes within blocks is known",
-             ZT_SPEC_SENSE),
+  ZT_WARNING("GB5", "ggml-byte-order",
+             "the byte order within blocks, and of bf16 in GGUF, is known", ZT_SPEC_SENSE),
   ZT_ERROR("GB6", "ggml-length", "data has the length that the shape demands", RULE_GGML),
   ZT_SAME("GB7", "extra-component"),
   ZT_RULES_END

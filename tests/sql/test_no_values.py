@@ -152,3 +152,72 @@ def test_what_numpy_has_itself_is_not_said_to_be_theirs(db):
     for descr in ("<f2", "<V3", "<V4", "<V16"):
         file = array(shaped("(2,)", f"'{descr}'"), bytes(2 * int(descr[2:])))
         assert rows(db, "SELECT message FROM zt_check(?) WHERE message LIKE '%ml_dtypes%'", file) == []
+
+
+# Files whose own bytes end somewhere, and files that may stand behind them
+FIRST = [corpus.FORMATS / path for path in (
+    "npz/golden/stored.npz", "npz/golden/deflated.npz", "archive/golden/model.keras", "archive/golden/one.dduf",
+    "pytorch/hostile/ok-behind.pt", "pytorch/hostile/ok-legacy-no-storage.pt", "pickle/hostile/ok-several.pkl", "npy/golden/dtype_f32.npy",
+    "npy/golden/several.npy", "hdf5/golden/tree.h5", "hdf5/golden/userblock.h5", "gguf/golden/align_8.gguf", "gguf/golden/big_endian.gguf")]
+NEXT = {"npy": array(), "pickle": (corpus.FORMATS / "pickle/golden/array_alone.pkl").read_bytes(), "hdf5": (corpus.FORMATS / "hdf5/golden/tree.h5").read_bytes(),
+        "gguf": (corpus.FORMATS / "gguf/golden/align_8.gguf").read_bytes(), "npz": archive(Member("w.npy", array()))}
+
+
+@pytest.mark.parametrize("behind", NEXT)
+@pytest.mark.parametrize("path", FIRST, ids=lambda p: p.name)
+def test_a_tensor_file_behind_another_one_is_an_object_without_values(db, save, path, behind):
+    """numpy.save(f) after torch.save(..., f) with one open file. The first file's reader does not look there."""
+    whole = path.read_bytes().removesuffix(b"x" if path.name == "ok-behind.pt" else b"")
+    own = rows(db, "SELECT object, format, shape FROM zt_objects(?)", whole)
+    both = whole + NEXT[behind]
+    if path.suffix == ".npy" and behind == "npy" or path.suffix == ".pkl" and behind == "pickle":
+        assert len(rows(db, "SELECT object FROM zt_objects(?)", both)) > len(own)      # Read as well
+        return
+    if behind == "npz" and path.parts[-3] in ("npz", "archive", "pytorch") and "legacy" not in path.name:
+        assert "several zip archives, one behind the other" in message(db, "SELECT object FROM zt_objects(?)", both)
+        return
+    found = rows(db, "SELECT object, format, shape FROM zt_objects(?)", both)
+    if path.name == "ok-legacy-no-storage.pt" and behind == "pickle":
+        assert found == own + [("", "torch.unread", None)]
+        return
+    assert found == own + [("", "file.unread", None)]
+    assert value(db, "SELECT zt_blob(?, '')", both) == NEXT[behind]
+    assert rows(db, "SELECT offset, length, encoding, dtype FROM zt_components(?) WHERE object = ''", both) == [(len(whole), len(NEXT[behind]), "raw", "u8")]
+    why = "it is another tensor file in this one, which is not read"
+    check = rows(db, "SELECT object, severity, rule, message FROM zt_check(?, 'full')", both)
+    assert ("", "note", "no-values", f"it has no values: {why}") in check
+    assert any(object is None and severity == "warning" and rule in ("gap", "zip-behind", "torch-behind", "npy-behind", "hdf5-behind")
+               for object, severity, rule, _ in check)
+    assert value(db, "SELECT zt_fingerprint(?)", both) is None
+
+
+def test_a_file_behind_another_one_has_a_free_name(db):
+    members = [Member(f"{name}.npy", array()) for name in ("", "#2")]
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", archive(*members) + array()) == [("", "dense"), ("#2", "dense"), ("#3", "file.unread")]
+    taken = [Member(f"{name}.npy", array()) for name in ["", *(f"#{i}" for i in range(2, 65))]]
+    found = rows(db, "SELECT object, format FROM zt_objects(?)", archive(*taken) + array())
+    assert len(found) == 65 and found[-1] == ("#65", "file.unread")
+
+
+@pytest.mark.parametrize("comment", [b"", b"why"])
+def test_what_is_no_file_behind_an_archive_is_a_warning(db, comment):
+    whole = archive(Member("w.npy", array()))[:-2] + bytes([len(comment), 0]) + comment
+    assert rows(db, "SELECT object FROM zt_objects(?)", whole + array()) == [("w",), ("",)]
+    for behind in (b"\0", b"\x93NUMPY", b"x" * 400):
+        assert rows(db, "SELECT object FROM zt_objects(?)", whole + behind) == [("w",)]
+        assert rows(db, "SELECT severity, rule, message FROM zt_check(?)", whole + behind) == [
+            ("warning", "zip-behind", f"{len(behind)} bytes follow behind the archive")]
+        assert value(db, "SELECT zt_fingerprint(?)", whole + behind) == value(db, "SELECT zt_fingerprint(?)", whole)
+
+
+def test_archives_in_a_row_whose_offsets_count_from_the_file(db):
+    """numpy.savez(f) twice: Python's zipfile writes where it stands, and its readers see the last archive alone."""
+    f = io.BytesIO()
+    numpy.savez(f, first=numpy.ones(3))
+    end = f.tell()
+    numpy.savez(f, second=numpy.ones(2))
+    assert message(db, "SELECT * FROM zt_objects(?)", f.getvalue()).endswith(
+        f"several zip archives, one behind the other, as torch.distributed.checkpoint writes them: the last one begins at byte {end}")
+    numpy.savez(f)      # It has no member
+    assert "several zip archives" in message(db, "SELECT * FROM zt_objects(?)", f.getvalue())
+    assert rows(db, "SELECT severity, rule FROM zt_check(?)", f.getvalue()) == [("error", "zip-several")]

@@ -146,6 +146,7 @@ def cases():
     no_dense = "lists_but_no_dense"
     yield "undefined-blocks", File().tensor("x", [256], type=15, data=bytes(292)).tensor("w", [8], data=ONES), no_dense, "GB1", "x", "q8_k, whose elements are not defined"
     yield "big-endian-blocks", File(">").tensor("x", [32], type=8, data=blocks).tensor("w", [8], data=ONES), no_dense, "GB5", "x", "blocks whose numbers may be turned or not"
+    yield "big-endian-bf16", File(">").tensor("x", [4], type=30, data=bytes(8)).tensor("w", [8], data=ONES), no_dense, "GB5", "x", "bf16, which gguf-py writes in little-endian order"
 
     yield "ok-trailing", small_with(b"behind"), "ok", None, "w", "bytes behind the last tensor"
     yield "ok-overlap", small().tensor("v", [8], offset=0), "ok", "GG17", "v", "two tensors at one place"
@@ -171,6 +172,7 @@ def cases():
 MESSAGES = {
     "undefined-blocks": "no specification defines the elements of q8_k",
     "big-endian-blocks": "the order of the bytes in a big-endian file's blocks is not known",
+    "big-endian-bf16": "the order of the bytes in a big-endian file's bf16 is not known",
     "magic": "not a tensor file of a known format",
     "header-magic-alone": "the file has 4 bytes, a GGUF header has 24",
     "header-cut": "the file has 23 bytes, a GGUF header has 24",

@@ -710,7 +710,8 @@ def chunk_cases():
 def odd_cases():
     more = {"object": "w", "component": "data", "dense_sha256": hashlib.sha256(DATA).hexdigest()}
     f = File()
-    yield "ok-plain", f.end(link("w", f.plain())), "ok", None, None, None, "a dataset", more
+    whole = f.end(link("w", f.plain()))
+    yield "ok-plain", whole, "ok", None, None, None, "a dataset", more
     yield "ok-fletcher", of_chunks(DATA + fletcher(DATA), filters(3)), "ok", None, None, None, "a checksum", more
     shuffled = bytes(DATA[4 * i + k] for k in range(4) for i in range(4))
     packed = zlib.compress(shuffled)
@@ -721,6 +722,7 @@ def odd_cases():
     yield "ok-swmr", f.end(link("w", w), flags=5, end=100), *unclosed, "a file that is read while it is written, and states an older end", more
     f = File()
     yield "ok-open", f.end(link("w", f.plain()), flags=1), *unclosed, "a file that its writer has not closed", more
+    yield "ok-behind", whole + b"more", "ok", "HD21", "hdf5-behind", "4 bytes follow behind its end", "bytes behind the end that the superblock states", more
     yield "ok-chunk-freed", beside(layout_4(1, 1 << 40), shape=(0,)), "ok", None, None, None, "the place of a lone chunk, which a dataset without elements had", {"object": "w"}
     yield "ok-chunk-outside", of_chunks(DATA, second=1 << 40), "ok", None, None, None, "a chunk far outside the dataset", more
     f = File()

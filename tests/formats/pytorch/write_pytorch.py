@@ -422,7 +422,7 @@ def cases():
         ("several", of(tensor()) + of(tensor()), "open_error", "ZP12", "zip-several", None,
          f"several zip archives, one behind the other, as torch.distributed.checkpoint writes them: the last one begins at byte {len(of(tensor()))}",
          "two calls of torch.save() with one file"),
-        ("ok-behind", of({"w": tensor()}) + b"x", "ok", None, None, None, None, "a byte behind the archive, which torch reads"),
+        ("ok-behind", of({"w": tensor()}) + b"x", "ok", "ZP13", "zip-behind", None, "1 bytes follow behind the archive", "a byte behind the archive, which torch reads"),
         ("ok-program", b"#!/bin/sh\n" + of({"w": tensor()}), "ok", None, None, None, None, "an archive behind a program"),
         ("ok-record-longer", of(tensor((3,), elements=3)), "ok", None, None, None, None, "a record longer than its storage, which torch reads"),
         ("ok-empty", of({"w": tensor((2, 0), (1, 1), offset=9, elements=0)}, storages={"0": b""}), "ok", None, None, None, None,

@@ -1,0 +1,64 @@
+/* A tensor file behind another one in the same file. See behind.h. */
+#include "container/behind.h"
+
+#include "container/dtype.h"
+#include "container/within.h"
+
+#define BEHIND_UNLISTED "another tensor file behind its own bytes"
+
+/* True if the last bytes of the file, from there on, begin as a tensor file does. */
+static bool behind_is_file(zt_builder *b, uint64_t at){
+  uint8_t first[ZT_WITHIN_LEAST], last;
+  const uint64_t size = b->container->file_size;
+  if( at>=size || size-at<sizeof(first) ) return false;
+  return zt_source_read(b->source, at, first, sizeof(first), b->err)==SQLITE_OK
+      && zt_source_read(b->source, size-1, &last, 1, b->err)==SQLITE_OK
+      && zt_within_is_file(first, size-at, last);
+}
+
+/* Add the object by the first free name: empty, or #2, #3 ... */
+static int behind_add_object(zt_builder *b){
+  bool taken = true;
+  for(uint32_t i=1; taken && !b->err->rc; i++){
+    char name[16] = "";
+    uint32_t at;
+    if( i>1 ) sqlite3_snprintf(sizeof(name), name, "#%u", i);
+    if( zt_builder_keep(b, name, strlen(name), &at)==SQLITE_OK ){
+      const zt_text text = { (const char*)b->container->kept.p+at, strlen(name) };
+      zt_builder_object(b, text, 0, &taken);
+    }
+  }
+  if( b->err->rc ) return b->err->rc;
+  b->container->behind = b->container->objects.n;
+  return zt_builder_component(b, 0);
+}
+
+int zt_behind_add(zt_builder *b){
+  zt_container *c = b->container;
+  if( c->own_end==0 || !behind_is_file(b, c->own_end) ) return b->err->rc;
+  /* It would be a gap if it had no row; other drivers have noted bytes behind their end */
+  if( c->gap!=UINT64_MAX
+   && zt_builder_note_file(b, "W4", "bytes %llu to %llu are another tensor file", c->own_end,
+                           c->file_size) ) return b->err->rc;
+  if( c->unlisted.n==0 ){
+    c->unlisted.n = (uint32_t)strlen(BEHIND_UNLISTED);
+    if( zt_builder_keep(b, BEHIND_UNLISTED, c->unlisted.n, &c->unlisted.at) ) return b->err->rc;
+  }
+  return behind_add_object(b);
+}
+
+void zt_behind_object(zt_object *out){
+  out->format = ZT_TEXT("file.unread");
+  out->rank = 0;
+  out->elements = 1;
+  out->unshaped = true;
+  out->no_values = ZT_BEHIND_REASON;
+}
+
+void zt_behind_component(const zt_container *c, zt_component *out){
+  out->role = ZT_TEXT("data");
+  out->dtype = ZT_TEXT("u8");
+  zt_dtype_decide(out);
+  out->offset = c->own_end;
+  out->length = c->file_size-c->own_end;
+}
