@@ -128,8 +128,11 @@ static int group_symbol(group_walk *w, zt_hdf5_in *in, const char **last){
   const uint64_t at = zt_hdf5_take_length(in), address = zt_hdf5_take_address(in);
   const unsigned kind = (unsigned)zt_hdf5_take(in, 4);
   const char *name = group_name(w, at);
-  zt_hdf5_skip(in, 4+16);
-  if( !name ) return w->h->err->rc;
+  uint64_t path;
+  zt_hdf5_skip(in, 4);
+  path = zt_hdf5_take(in, 4);   /* Of a soft link */
+  zt_hdf5_skip(in, 12);
+  if( !name || (kind==GROUP_SOFT && !group_name(w, path)) ) return w->h->err->rc;
   if( kind>GROUP_SOFT ) return zt_break(w->h->err, "HD5", "a symbol of unknown kind %u", kind);
   if( strcmp(*last, name)>=0 ){
     return zt_break(w->h->err, "HD5", "name '%s' in a node of symbols behind '%s'", name, *last);

@@ -56,12 +56,14 @@ static bool rows_open(zt_scan *scan){
                         scan->err)==SQLITE_OK;
 }
 
-/* With 'skip', a sparse tensor that cannot be read to the end has no rows. */
+/* With 'skip', a sparse tensor that cannot be read to the end has no rows. One of no rows is read,
+** too: what is wrong with it shows in none. */
 static bool rows_can_be_read(zt_scan *scan){
   rows_row *r = scan->row;
   zt_entries *entries;
   bool sound = false;
-  if( !scan->skip || r->looked || !zt_tensor_is_sparse(&r->tensor) ) return true;
+  if( r->looked || !zt_tensor_is_sparse(&r->tensor) ) return true;
+  if( !scan->skip && zt_scan_object(scan)->shape[0]>0 ) return true;
   entries = sqlite3_malloc64(sizeof(*entries));
   r->budget = zt_connection_budget(scan->connection);
   scan->err->object = r->tensor.object->name;
@@ -75,7 +77,7 @@ static bool rows_can_be_read(zt_scan *scan){
 static bool rows_first(zt_scan *scan){
   rows_row *r = scan->row;
   uint64_t n = zt_scan_object(scan)->shape[0], low = scan->range.first, high = scan->range.last;
-  if( low>high || low>=n || !rows_can_be_read(scan) ) return false;
+  if( low>high || (low>=n && n>0) || !rows_can_be_read(scan) || n==0 ) return false;
   if( high>=n ) high = n-1;
   r->row = scan->descending ? high : low;
   r->last = scan->descending ? low : high;

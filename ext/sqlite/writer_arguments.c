@@ -123,14 +123,20 @@ static int writer_take_encoding(const zt_encoder *e, const writer_given *v,
   return zt_rows_level(e, out->codec, level, &out->level, err);
 }
 
+int zt_writer_arguments_fail_read_only(zt_error *err){
+  return zt_fail(err, SQLITE_ERROR, "files of its format and version cannot be updated; write its"
+                 " rows to another file");
+}
+
 /* The encoder of the file that is there; NULL: it is not there, cannot be read (*why), or cannot be
-** written. */
-static const zt_encoder *writer_encoder_of_file(const char *path, zt_error *why){
+** written (*reads). */
+static const zt_encoder *writer_encoder_of_file(const char *path, bool *reads, zt_error *why){
   const zt_encoder *out = NULL;
   zt_source *source = NULL;
   zt_container *c = NULL;
   if( zt_source_open(path, NULL, &source, why)==SQLITE_OK
    && zt_container_open(source, NULL, &c, why)==SQLITE_OK ) out = zt_encoder_of(c);
+  *reads = c!=NULL;
   if( !source && why->rc!=SQLITE_NOMEM ) zt_error_clear(why);
   zt_container_close(c);
   zt_source_close(source);
@@ -141,14 +147,17 @@ static const zt_encoder *writer_encoder_of_file(const char *path, zt_error *why)
 static const zt_encoder *writer_encoder_for(const zt_writer_arguments *a, zt_error *err){
   const zt_encoder *out = NULL;
   zt_error why = { .path = a->path };
-  if( a->mode==ZT_OUTPUT_UPDATE ) out = writer_encoder_of_file(a->path, &why);
+  bool reads = false;
+  if( a->mode==ZT_OUTPUT_UPDATE ) out = writer_encoder_of_file(a->path, &reads, &why);
   if( !out && why.rc!=SQLITE_NOMEM ) out = zt_encoder_for(a->path);
   if( !out && why.rc ){
     *err = why;
     return NULL;
   }
   zt_error_clear(&why);
-  if( !out ){
+  if( !out && reads ){
+    zt_writer_arguments_fail_read_only(err);
+  }else if( !out ){
     zt_rows_fail_formats("its name does not say the format: give the argument format", err);
   }
   return out;

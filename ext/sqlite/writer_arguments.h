@@ -35,6 +35,10 @@ typedef struct zt_writer_arguments {
 ** for, is an error. *out always needs zt_writer_arguments_clear(). */
 int zt_writer_arguments_read(int n, const char *const *arguments, zt_writer_arguments *out,
                              zt_error *err);
+
+/* Fail over a file that can be read and not written, so that it cannot be updated. */
+int zt_writer_arguments_fail_read_only(zt_error *err);
+
 void zt_writer_arguments_clear(zt_writer_arguments *a);
 
 #endif

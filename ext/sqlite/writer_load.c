@@ -165,8 +165,7 @@ static int load_check_format(zt_writer *w, sqlite3_value *path, load_walk *attri
     return zt_fail(err, SQLITE_ERROR, "the file is %s, which format='%s' updates", own->name,
                    own->name);
   }
-  return zt_fail(err, SQLITE_ERROR, "files of its format and version cannot be updated; write its"
-                 " rows to another file");
+  return zt_writer_arguments_fail_read_only(err);
 }
 
 int zt_writer_load(zt_writer *w, zt_error *err){

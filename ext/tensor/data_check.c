@@ -51,7 +51,7 @@ static int data_check_dense(const data_check *c){
   }
   for(uint32_t i=0; i<c->object->rank; i++){
     if( !zt_mul64(n, c->object->shape[i], &n) ){
-      return zt_fail(c->err, SQLITE_ERROR, "the shape has more than 2^64 elements");
+      return zt_fail(c->err, SQLITE_ERROR, "the shape has 2^64 elements or more");
     }
   }
   return data_check_length(c, n);

@@ -29,7 +29,7 @@ static int write_check_shape(const zt_write *w, uint32_t number, const zt_draft_
     if( o->shape[i] && !zt_mul64(n, o->shape[i], &n) ) fits = false;
   }
   if( !fits && !empty ){
-    return zt_fail(err, SQLITE_ERROR, "the shape has more than 2^64 elements");
+    return zt_fail(err, SQLITE_ERROR, "the shape has 2^64 elements or more");
   }
   zt_draft_data(w->draft, number, &c);
   if( !empty || (fits && n<=INT64_MAX && (!c.element || (zt_dtype_size(c.element, n, &bytes)

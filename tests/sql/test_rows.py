@@ -102,6 +102,15 @@ def test_rows_of_empty_tensors(db, shape, expected):
     assert rows(db, "SELECT row, vector FROM zt_rows(?, 'w')", file) == expected
 
 
+def test_a_sparse_tensor_without_rows_is_read_for_what_is_wrong_with_it(db):
+    one = struct.pack("<f", 1)
+    coo = writer.write({"w": writer.sparse_coo([0, 3], [(0, 0)], one, "f32")})
+    assert message(db, "SELECT * FROM zt_rows(?, 'w')", coo) == place(coo, "w") + "coordinate 0 of value 0 in dimension 0, which has 0"
+    assert rows(db, "SELECT * FROM zt_rows(?, 'w', NULL, 'skip')", coo) == []
+    csr = writer.write({"w": writer.sparse_csr([0, 3], [1], [0], one, "f32")})
+    assert message(db, "SELECT count(*) FROM zt_rows(?, 'w')", csr) == place(csr, "w") + "indptr begins with 1, not 0"
+
+
 def test_a_dtype_that_is_none_is_an_error(db):
     assert message(db, "SELECT row FROM zt_rows(?, 'w', 'f33')", KINDS["f32"]).startswith("ztensor: dtype 'f33' is not known: there are f64, f32, ")
 

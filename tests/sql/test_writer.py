@@ -1,6 +1,7 @@
 """zt_writer: its arguments, the target, COMMIT and its failures, and which bytes a file gets."""
 import os
 import random
+import shutil
 import sqlite3
 import stat
 import threading
@@ -8,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import corpus
 import support
-from support import TRIGGERS_REFUSED, open_connection, rows, value
+from support import TRIGGERS_REFUSED, message, open_connection, rows, value
 from writing import ENTRY, INTERRUPT, attributes, declare, f32, insert, inside, listing, names, open_writer, put, refusal, tensors  # noqa: F401
 
 FORMATS = "the formats are 'ztensor-2', 'ztensor-1.2', 'safetensors', 'gguf', 'npy' and 'npz'"
@@ -24,6 +26,15 @@ def db(connect, inside):
 
 
 # ------------------------------------------------------------------------------------------------------- arguments
+
+@pytest.mark.parametrize("format", ["onnx", "pickle", "hdf5"])
+def test_a_format_that_is_only_read_is_not_updated(db, format):
+    """Whatever its name says: another format would be no way out."""
+    source = next(path for path in sorted((corpus.FORMATS / format / "golden").iterdir()) if path.is_file() and path.suffix != ".json")
+    shutil.copy(source, "model")
+    said = "ztensor: model: files of its format and version cannot be updated; write its rows to another file"
+    assert message(db, "CREATE VIRTUAL TABLE temp.out USING zt_writer('model', mode=update)") == said
+
 
 @pytest.mark.parametrize("arguments, message", [
     ("", "zt_writer needs a path: zt_writer('model.zt')"), ("''", "zt_writer needs a path: zt_writer('model.zt')"),

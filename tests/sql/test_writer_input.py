@@ -37,7 +37,7 @@ def db(connect, inside):
     ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1.0]"}, "shape must be"),
     ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[1] x"}, "shape must be"),
     ({"name": "a", "data": b"1", "dtype": "u8", "shape": str([1] * 65)}, "shape must be"),
-    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[4294967296,4294967296]"}, "the shape has more than 2^64 elements"),
+    ({"name": "a", "data": b"1", "dtype": "u8", "shape": "[4294967296,4294967296]"}, "the shape has 2^64 elements or more"),
     ({"name": "a", "data": b"1", "dtype": "f64", "shape": "[4611686018427387904]"}, "object 'a'"),
     ({"name": "a", "data": b"\2", "dtype": "bool", "shape": "[1]"}, "object 'a': component 'data': byte 0 is 0x02: a bool is 0 or 1"),
     ({"name": "a", "data": b"\xf0", "dtype": "f4_e2m1", "shape": "[1]"}, "object 'a': component 'data'"),

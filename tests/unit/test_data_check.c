@@ -48,7 +48,7 @@ TEST(test_as_many_bytes_as_the_shape_has_elements){
     { DENSE(f32, 2, 1, 2), "0000803f0000004000", "2 elements of f32 are 8 bytes, and data has 9" },
     { DENSE(f64, 0, 0), NOTHING, "1 elements of f64 are 8 bytes, and data has 0" },
     { DENSE(u8, 2, 0, 5), "00", "0 elements of u8 are 0 bytes, and data has 1" },
-    { DENSE(u8, 2, (uint64_t)1<<32, (uint64_t)1<<32), "00", "the shape has more than 2^64 elements" },
+    { DENSE(u8, 2, (uint64_t)1<<32, (uint64_t)1<<32), "00", "the shape has 2^64 elements or more" },
     { DENSE(u16, 1, (uint64_t)1<<63), NOTHING, "9223372036854775808 elements of u16 are more than 2^64 bytes" },
   };
   check_all(rows, COUNT(rows));

@@ -537,7 +537,8 @@ def symbol_cases():
         return struct.pack("<4sBBHQQ", signature, version, level, len(children), NONE, NONE) + b"".join(struct.pack("<QQ", 0, child) for child in children) + struct.pack("<Q", last)
 
     def symbols(*entries, signature=b"SNOD"):
-        return struct.pack("<4sBBH", signature, 1, 0, len(entries)) + b"".join(struct.pack("<QQII16x", name, address, kind, 0) for name, address, kind in entries)
+        return struct.pack("<4sBBH", signature, 1, 0, len(entries)) + b"".join(
+            struct.pack("<QQIII12x", name, address, kind, 0, *(path or [0])) for name, address, kind, *path in entries)
 
     def names(f, text):
         return f.put(struct.pack("<4sB3xQQQ", b"HEAP", 0, len(text), NONE, f.put(text)))
@@ -557,6 +558,11 @@ def symbol_cases():
     yield broken("symbols-level", "a wrong level of a B-tree's node at address {tree}", "level 65", lambda f, w: f.put(node(level=65)))
     yield broken("symbols-node", "no 'SNOD' at address 48", "a heap in place of symbols", lambda f, w: f.put(node(48)))
     yield broken("symbols-name", "a name beyond the end of the local heap", "a name from byte 4 on, of 4", lambda f, w: f.put(node(f.put(symbols((4, w, 0))))))
+    f = File()
+    at = names(f, b"\0w\0x\0")
+    leaf = f.put(symbols((1, f.plain(), 0), (3, 48, 2, 5)))
+    yield refused("symbols-soft", "HD5", "hdf5-group", "a name beyond the end of the local heap", "a soft link to a path from byte 5 on, of 5",
+                  group(f, f.put(node(leaf, last=3)), at))
     yield broken("symbols-unended", "a name beyond the end of the local heap", "a name without its NUL", lambda f, w: f.put(node(f.put(symbols((3, w, 0))))))
     yield broken("symbols-nowhere", f"address {1 << 40} is beyond the end of the file", "a child behind the end", lambda f, w: f.put(node(1 << 40)), "HD3", "hdf5-address")
 

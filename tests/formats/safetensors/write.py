@@ -156,6 +156,7 @@ case("W9-bool-2", of(entry("a", 0, 4, "BOOL"), data=b"\0\1\2\1"), "ok", finding=
 case("O10-empty-within", of(entry("a", 0, 16), entry("e", 8, 8, shape=[0])), "ok", finding="safetensors-library")
 case("O10-empty-within-2", of(entry("b", 8, 16, shape=[2]), entry("f", 15, 15, shape=[0]), entry("e", 1, 1, shape=[0]), entry("a", 0, 8, shape=[2])),
      "ok", finding="safetensors-library")
+case("O10-f6-length", of(entry("a", 0, 16, "F6_E3M2", [16])), "lists_but_no_dense", "type 'f6_e3m2' is not known", "safetensors-library", "a")
 case("O10-huge-before-0", of(A, entry("e", 16, 16, shape=[1 << 63, 4, 0])), "ok", finding="safetensors-library")
 
 # These open, and are right
