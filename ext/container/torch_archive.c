@@ -306,6 +306,7 @@ static int archive_read(zt_torch_file *f, zt_torch_which which, zt_torch_pickle 
     a->folder = ZT_TEXT("constants/");
   }
   if( i<0 || archive_read_bytes(a, (uint32_t)i, out) ) return b->err->rc;
+  if( which==ZT_TORCH_CONSTANTS ) out->folder = a->folder;
   return zt_pickle_open(out->bytes, b->interrupt, &out->pickle, &used, b->err);
 }
 

@@ -25,9 +25,11 @@ static void attributes_put_flag(zt_cbor_out *out, zt_text key, bool is){
   zt_cbor_put_bool(out, is);
 }
 
-static void attributes_put_view(zt_cbor_out *out, const zt_torch_view *v){
+static void attributes_put_view(zt_cbor_out *out, zt_text folder, const zt_torch_view *v){
   zt_cbor_put_text(out, ZT_TEXT("storage"));
-  zt_cbor_put_text(out, v->key);
+  zt_cbor_put_head(out, ZT_CBOR_TEXT, folder.n+v->key.n);
+  if( folder.n ) zt_cbor_put_items(out, (zt_span){ (const uint8_t*)folder.z, folder.n });
+  if( v->key.n ) zt_cbor_put_items(out, (zt_span){ (const uint8_t*)v->key.z, v->key.n });
   zt_cbor_put_text(out, ZT_TEXT("storage_offset"));
   zt_cbor_put_int(out, v->offset);
   zt_cbor_put_text(out, ZT_TEXT("stride"));
@@ -44,13 +46,14 @@ static void attributes_put_view(zt_cbor_out *out, const zt_torch_view *v){
   zt_cbor_put_int(out, v->view_elements);
 }
 
-void zt_torch_put_attributes(const zt_pickle *p, const zt_torch_tensor *tensor, zt_cbor_out *out){
+void zt_torch_put_attributes(const zt_pickle *p, zt_text folder, const zt_torch_tensor *tensor,
+                             zt_cbor_out *out){
   const zt_torch_view *v = tensor->layout==ZT_TORCH_DENSE ? &tensor->views[0] : NULL;
   const zt_pickle_node grad = tensor->requires_grad, quantizer = v ? v->quantizer : 0;
   const bool plain = v && !quantizer && !v->quantized.z, conj = v && v->conj, neg = v && v->neg;
   zt_cbor_put_head(out, ZT_CBOR_MAP, (v ? 5u+(v->view_key.z!=NULL) : 0u)+(grad!=0)+(quantizer!=0)
                                      +plain+conj+neg+tensor->parameter);
-  if( v ) attributes_put_view(out, v);
+  if( v ) attributes_put_view(out, folder, v);
   if( grad ){
     zt_cbor_put_text(out, ZT_TEXT("requires_grad"));
     if( zt_pickle_kind_of(p, grad)>ZT_PICKLE_TRUE ) zt_cbor_put_null(out);

@@ -8,7 +8,8 @@
 /* As in torch: dimensions of 1 are ignored, and empty tensors are contiguous. */
 bool zt_torch_is_contiguous(const int64_t *shape, const int64_t *strides, uint32_t rank);
 
-/* Append a tensor's attributes, a map. */
-void zt_torch_put_attributes(const zt_pickle *p, const zt_torch_tensor *tensor, zt_cbor_out *out);
+/* Append a tensor's attributes, a map. folder: what precedes the key of its storage; n may be 0. */
+void zt_torch_put_attributes(const zt_pickle *p, zt_text folder, const zt_torch_tensor *tensor,
+                             zt_cbor_out *out);
 
 #endif

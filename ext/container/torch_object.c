@@ -278,7 +278,7 @@ static int object_keep_map(zt_torch_objects *o, object_draft *t){
 static int object_keep_attributes(zt_torch_objects *o, const zt_torch_tensor *tensor,
                                   object_draft *t){
   zt_cbor_out_reset(&o->attributes);
-  zt_torch_put_attributes(o->read->pickle, tensor, &o->attributes);
+  zt_torch_put_attributes(o->read->pickle, o->read->folder, tensor, &o->attributes);
   return object_keep_map(o, t);
 }
 

@@ -16,6 +16,7 @@ typedef struct zt_torch_pickle {
   zt_pickle *pickle;         /* Owned; NULL: the file has none */
   zt_span bytes;             /* Owned */
   uint64_t offset, length;   /* Its range in the file */
+  zt_text folder;            /* Of its storages, if that is not the usual one; otherwise n is 0 */
   bool stored;               /* The file has the bytes as they are; */
   const zt_torch_file *file; /* where, this tells (zt_torch_place()); NULL: from offset on */
 } zt_torch_pickle;

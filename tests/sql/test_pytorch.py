@@ -836,6 +836,7 @@ def test_the_constants_of_torchscript_are_tensors_of_their_own(db):
     source = of(module, constants=constants)
     assert names(db, source) == ["w", "constants.0"]
     assert leaves(db, source) == {"": {"$opaque": "__torch__.M", "args": []}, "sizes.0": 2, "sizes.1": 3, "training": False, "constants.1": 5}
+    assert rows(db, "SELECT object, json_extract(attributes, '$.storage') FROM zt_objects(?)", source) == [("w", "0"), ("constants.0", "constants/0")]
     assert value(db, "SELECT zt_blob(?, 'constants.0')", source) == ONES[::-1] and value(db, "SELECT zt_blob(?, 'w')", source) == ONES
 
 
