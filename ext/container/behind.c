@@ -33,13 +33,25 @@ static int behind_add_object(zt_builder *b){
   return zt_builder_component(b, 0);
 }
 
+/* Where it begins: at the end of the container's own bytes, or of their padding; 0: nowhere. */
+static uint64_t behind_find(zt_builder *b){
+  const zt_container *c = b->container;
+  uint64_t padded = c->own_end;
+  if( c->own_end==0 ) return 0;
+  if( behind_is_file(b, c->own_end) ) return c->own_end;
+  if( c->gap>1 && c->gap<UINT32_MAX ) padded += (c->gap-c->own_end%c->gap)%c->gap;
+  return padded>c->own_end && !b->err->rc && behind_is_file(b, padded) ? padded : 0;
+}
+
 int zt_behind_add(zt_builder *b){
   zt_container *c = b->container;
-  if( c->own_end==0 || !behind_is_file(b, c->own_end) ) return b->err->rc;
+  const uint64_t at = behind_find(b);
+  if( at==0 ) return b->err->rc;
+  c->own_end = at;
   /* It would be a gap if it had no row; other drivers have noted bytes behind their end */
-  if( c->gap!=UINT64_MAX
-   && zt_builder_note_file(b, "W4", "bytes %llu to %llu are another tensor file", c->own_end,
-                           c->file_size) ) return b->err->rc;
+  if( c->gap!=UINT64_MAX && c->end==c->file_size
+   && zt_builder_note_file(b, "W4", "the last %llu bytes are another tensor file",
+                           c->file_size-at) ) return b->err->rc;
   if( c->unlisted.n==0 ){
     c->unlisted.n = (uint32_t)strlen(BEHIND_UNLISTED);
     if( zt_builder_keep(b, BEHIND_UNLISTED, c->unlisted.n, &c->unlisted.at) ) return b->err->rc;

@@ -95,6 +95,8 @@ int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs
       /* The manifest has the bytes that are kept */
       out->unsized |= component.unsized && component.codec!=ZT_CODEC_KEPT;
       if( component.length==0 || component.scattered ) continue;
+      /* Another file, behind an archive of which this one is a member */
+      if( !component.shard.z && component.offset>=zt_container_end(c) ) continue;
       if( !component.shard.z ) offsets |= component.offset;
       shard = zt_container_shard_number(c, component.shard);
       if( component.shard.z && shard==0 ) continue;   /* An archive has no such file */

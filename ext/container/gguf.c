@@ -404,7 +404,8 @@ static int gguf_note_keys(const gguf_reader *r){
 static int gguf_check_ranges(zt_builder *b){
   const zt_container *c = b->container;
   const zt_gguf_state *s = zt_gguf_of(c);
-  uint64_t data = s->data, length, offset, end = 0, last = data;
+  uint64_t data = s->data, length, offset, end = 0;
+  uint64_t last = c->objects.n ? data : c->manifest_offset+c->manifest_length;
   zt_object object;
   zt_gguf_info info;
   bool known, all = true;
@@ -426,7 +427,7 @@ static int gguf_check_ranges(zt_builder *b){
     if( gguf_note_tensor(b, i, &info, object.shape)
      || gguf_note_place(b, i, &info, known, length, &end) ) return b->err->rc;
   }
-  if( all ) b->container->own_end = last+(s->alignment-last%s->alignment)%s->alignment;
+  if( all ) b->container->own_end = last;
   return SQLITE_OK;
 }
 

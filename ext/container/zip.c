@@ -18,6 +18,7 @@
 **   ZP12 it is the file's only archive: none lies before the one that ends with the file, whose
 **        offsets count from its own begin, or, as those of Python's zipfile, from the file's
 **   ZP13 no byte follows behind it
+**   ZP14 none is before its first member, but for a program
 **
 ** Faults of one member, which hide no other:
 **
@@ -80,6 +81,8 @@ const zt_rule zt_rules_zip[] = {
   ZT_UNSUPPORTED("ZP12", "zip-several", "a file has one zip archive, and not several",
                  ZT_SPEC_OURS),
   ZT_WARNING("ZP13", "zip-behind", "a zip archive ends its file", ZT_SPEC_ZIP("4.3.16")),
+  ZT_WARNING("ZP14", "zip-before", "a zip archive begins its file, or is behind a program",
+             ZT_SPEC_ZIP("4.3.6")),
   ZT_RULES_END
 };
 
@@ -95,6 +98,7 @@ struct zt_zip {
   size_t n;
   uint64_t front;                  /* Bytes of a program that offsets do not count */
   uint64_t offset;                 /* The directory's, in the file */
+  uint64_t before;                 /* Bytes before the first member, which no program has */
   uint64_t end;                    /* That of the archive, with its comment */
   uint32_t disk;                   /* This file's number in a spanned archive */
   bool comment;                    /* The archive or a member has one */
@@ -532,18 +536,38 @@ static uint64_t zip_begin(const zt_zip *z){
   return z->entries.n ? zip_range_of(z, 0).begin : z->offset;
 }
 
-/* ZP12: no archive ends where this one begins. */
-static int zip_check_before(const zt_zip *z, zt_source *source, zt_error *err){
+/* True if an end record stands in the bytes before, which a comment and a file may follow. */
+static bool zip_has_end(const uint8_t *p, size_t n){
+  for(size_t at=0; at+ZIP_END<=n; at++){
+    if( p[at]=='P' && memcmp(p+at, "PK\5\6", 4)==0 && zt_le16(p+at+4)==zt_le16(p+at+6)
+     && zt_le16(p+at+20)<=n-at-ZIP_END ) return true;
+  }
+  return false;
+}
+
+/* ZP12: no archive ends before this one begins, as far back as an end record is looked for. */
+static int zip_check_before(zt_zip *z, zt_source *source, zt_error *err){
   const uint64_t begin = zip_begin(z);
-  uint8_t p[ZIP_END];
-  if( begin<ZIP_END || zt_source_read(source, begin-ZIP_END, p, sizeof(p), err) ) return err->rc;
-  if( memcmp(p, "PK\5\6", 4)!=0 || zt_le16(p+20)!=0 ) return SQLITE_OK;
-  return zip_fail_several(begin, err);
+  const size_t n = begin<ZIP_END+ZIP_COMMENT_MAX ? (size_t)begin : ZIP_END+ZIP_COMMENT_MAX;
+  uint8_t *p;
+  if( begin==0 || z->front>0 || zip_has_front(source, err) || err->rc ) return err->rc;
+  z->before = begin;
+  p = sqlite3_malloc64(n);
+  if( !p ) return zt_fail_nomem(err);
+  if( zt_source_read(source, begin-n, p, n, err)==SQLITE_OK && zip_has_end(p, n) ){
+    zip_fail_several(begin, err);
+  }
+  sqlite3_free(p);
+  return err->rc;
 }
 
 int zt_zip_note_behind(const zt_zip *z, zt_builder *b){
   const uint64_t size = b->container->file_size;
   b->container->own_end = z->end;
+  if( z->before
+   && zt_builder_note_file(b, "ZP14", "%llu bytes stand before the first member", z->before) ){
+    return b->err->rc;
+  }
   if( z->end>=size ) return SQLITE_OK;
   return zt_builder_note_file(b, "ZP13", "%llu bytes follow behind the archive", size-z->end);
 }

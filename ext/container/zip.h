@@ -55,7 +55,7 @@ int64_t zt_zip_find(zt_zip *z, zt_text name, zt_error *err);
 /* True if the archive has a comment, or a member has one. */
 bool zt_zip_has_comment(const zt_zip *z);
 
-/* Tell the container where the archive ends, and note bytes behind it (ZP13). */
+/* Tell the container where the archive ends, and note bytes before and behind it (ZP13, ZP14). */
 int zt_zip_note_behind(const zt_zip *z, zt_builder *b);
 
 /* The directory's place. */

@@ -1,11 +1,13 @@
 """Tensors without readable values: each is a row, a finding that says why, and no part of any fingerprint."""
 import io
 import sqlite3
+import zipfile
 
 import numpy
 import pytest
 
 import corpus
+import write_gguf as gguf
 import write_onnx as onnx
 from support import message, place, prefix, rows, value
 from write_npy import array, shaped
@@ -221,3 +223,50 @@ def test_archives_in_a_row_whose_offsets_count_from_the_file(db):
     numpy.savez(f)      # It has no member
     assert "several zip archives" in message(db, "SELECT * FROM zt_objects(?)", f.getvalue())
     assert rows(db, "SELECT severity, rule FROM zt_check(?)", f.getvalue()) == [("error", "zip-several")]
+
+
+@pytest.mark.parametrize("comment, between", [(b"", b"\n"), (b"why", b""), (b"PK\5\6", array()), (b"", b"x" * 65535)])
+def test_archives_with_something_between_them(db, comment, between):
+    f = io.BytesIO(archive(Member("first.npy", array()))[:-2] + bytes([len(comment), 0]) + comment + between)
+    f.seek(0, io.SEEK_END)
+    numpy.savez(f, second=numpy.ones(2))
+    assert "several zip archives, one behind the other" in message(db, "SELECT * FROM zt_objects(?)", f.getvalue())
+
+
+def test_bytes_before_the_first_member_are_a_warning(db):
+    """Where a member was taken out of the directory, or another archive ended further before."""
+    f = io.BytesIO(archive(Member("first.npy", array())) + b"x" * 65536)
+    f.seek(0, io.SEEK_END)
+    before = f.tell()
+    numpy.savez(f, second=numpy.ones(2))
+    assert rows(db, "SELECT object FROM zt_objects(?)", f.getvalue()) == [("second",)]
+    assert rows(db, "SELECT object, severity, rule, message FROM zt_check(?)", f.getvalue()) == [
+        (None, "warning", "zip-before", f"{before} bytes stand before the first member")]
+
+
+@pytest.mark.parametrize("make", [lambda f: f, lambda f: f.tensor("w", [3], data=bytes(12))], ids=["keys", "tensor"])
+def test_a_gguf_file_ends_with_its_last_padding_or_before_it(db, make):
+    """gguf-py pads tensors, but not keys alone."""
+    bare = make(gguf.File().key("k", 0, 1)).bytes()
+    own = rows(db, "SELECT object, format FROM zt_objects(?)", bare)
+    assert len(bare) % 32
+    for first in (bare, bare + bytes(-len(bare) % 32)):
+        assert rows(db, "SELECT object, format FROM zt_objects(?)", first) == own
+        assert rows(db, "SELECT object, format FROM zt_objects(?)", first + array()) == own + [("", "file.unread")]
+        assert value(db, "SELECT zt_blob(?, '')", first + array()) == array()
+        assert ("gap", f"the last {len(array())} bytes are another tensor file") in rows(db, "SELECT rule, message FROM zt_check(?)", first + array())
+
+
+@pytest.mark.parametrize("inner", ["gguf/golden/align_8.gguf", "pickle/hostile/ok-several.pkl", "safetensors/golden/dtypes.safetensors"])
+def test_a_file_behind_an_archive_of_one_file(db, inner):
+    """Gaps are those of the member: the archive's directory and what is behind it are none."""
+    inner = corpus.FORMATS / inner
+    f = io.BytesIO()
+    with zipfile.ZipFile(f, "w") as made:
+        made.writestr("model" + inner.suffix, inner.read_bytes())
+    sound = rows(db, "SELECT object, rule, message FROM zt_check(?, 'full')", f.getvalue())
+    both = rows(db, "SELECT object, rule, message FROM zt_check(?, 'full')", f.getvalue() + array())
+    assert sorted(set(both) - set(sound), key=str) == [
+        ("", "no-values", "it has no values: it is another tensor file in this one, which is not read"),
+        (None, "zip-behind", f"{len(array())} bytes follow behind the archive")] and set(sound) <= set(both)
+    assert value(db, "SELECT zt_blob(?, '')", f.getvalue() + array()) == array()

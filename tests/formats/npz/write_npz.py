@@ -44,9 +44,9 @@ class Member:
                        "local": self.name, "padding": 0, **fields}
 
 
-def archive(*members, comment=b"", count=None, offset=None, size=None, disk=0, end64=None, locator=None, disks=1, between=b"", tail=None):
+def archive(*members, comment=b"", count=None, offset=None, size=None, disk=0, end64=None, locator=None, disks=1, between=b"", tail=None, begin=b""):
     """A zip archive. end64: there is a zip64 end record, for whose locator another place may be given."""
-    body, directory = b"", b""
+    body, directory = begin, b""
     for m in members:
         f = m.fields
         header = f.get("header", len(body))
@@ -177,6 +177,7 @@ def odd_cases():
            {"object": "w", "length": None, "decoded_length": None})
     yield "unseen-alone", archive(Member("LICENSE", lines, BZIP2), Member("notes.txt", lines, BZIP2)), "open_error", "NZ3", "npz-empty", "a zip archive in which no member is a tensor file of a known format", "packed members alone, of which none is known to be an array"
     yield "ok-trailing", archive(Member("w.npy", array(data=ONES + b"more"), DEFLATE)), "ok", "NZ6", "npz-behind", "member 'w': 4 bytes follow behind its array", "bytes behind the data of a member"
+    yield "ok-before", archive(Member("w.npy"), begin=b"PK\3\4" + bytes(60)), "ok", "ZP14", "zip-before", "64 bytes stand before the first member", "a member that was taken out of the directory"
     long = array(shaped("(4,)", f"[('{'a' * 3000}', '<f4')]"))
     yield "long-header-stored", archive(Member("w.npy", long), Member("v.npy")), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are records of several fields", "a header of 3 KB", {"object": "w"}
     yield "long-header-deflated", archive(Member("w.npy", long, DEFLATE), Member("v.npy")), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are records of several fields", "a header of 3 KB", {"object": "w"}
