@@ -17,10 +17,13 @@ KNOWN = [
     ("gguf", "only we accept", r"UnicodeDecodeError", NO_TEXT),
     ("hdf5", "only we accept", r"global heap|ran off end|object [0N] should not be set", "a fault of a heap beside what is read of it"),
     ("hdf5", "only we accept", r"gap found|driver information block|exponent size|string encoding|descriptor X|KeyError: X|creation property list", NOT_READ),
+    ("hdf5", "only we accept", r"UnicodeDecodeError|precision is zero", "the name of a filter is not read; an attribute of integers without bits is opaque"),
     ("hdf5", "only we accept", r"it takes longer|it died with status", "libhdf5 goes round in circles, or crashes"),
     ("matlab", "only we accept", r"local variable X referenced|does not appear to be char type|buffer is too small", "a matrix of an unknown class, or a "
      "text that is none, is an attribute that is not understood, and a warning"),
     ("matlab", "only we accept", r"negative dimensions are not allowed|iteration over a [0N]-d array|data type X not understood", "a text without a shape is an attribute, and a warning"),
+    ("matlab", "only we accept", r"negative axis", "a matrix of the kind sparse whose columns are not those of one is read as numbers"),
+    ("matlab", "only we accept", r"Non ascii|Did not read any bytes", "of a text nothing is refused; an element without bytes is an empty matrix, as within cells"),
     ("matlab", "only we accept", r"Expecting miINTN", "a name of unsigned bytes is read as one of signed bytes"),
     ("matlab", "only we accept", r"it died with status", "scipy crashes"),
     ("matlab", "only we accept", r"Expecting matrix here|could not read bytes", "of a function nothing is read; a text shorter than its dimensions is an attribute, and a warning"),
