@@ -218,6 +218,7 @@ ATTRIBUTES = {
     "i64": (integers(8, 1), struct.pack("<2q", -2**63, 2**63 - 1), (2,), "[-9223372036854775808,9223372036854775807]"),
     "u64": (integers(8), b"\xff" * 8, (), "18446744073709551615"),
     "i128": (integers(16), bytes(16), (), BAD_INTEGER),
+    "32 of 128 bits": (integers(16, precision=32), b"\1" * 16, (), BAD_INTEGER),
     "no bits": (integers(1, precision=0), b"\1", (), BAD_INTEGER),
     "65 bits": (integers(1, precision=65), b"\1", (), UNREADABLE),
     "from bit 64 on": (integers(1, offset=64), b"\1", (), UNREADABLE),
