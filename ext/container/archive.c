@@ -625,7 +625,7 @@ static zt_probe archive_probe(const zt_head_tail *input, zt_error *err){
 
 static int archive_open_all(zt_builder *b, const zt_head_tail *input){
   archive_reader r = { .b = b, .input = input };
-  if( zt_zip_of(input, &r.zip, b->err) || zt_zip_note_behind(r.zip, b) ) return b->err->rc;
+  if( zt_zip_of(input, &r.zip, b->err) || zt_zip_note_outside(r.zip, b) ) return b->err->rc;
   r.archive = sqlite3_malloc64(sizeof(*r.archive));
   if( !r.archive ) return zt_fail_nomem(b->err);
   *r.archive = (zt_archive){ .a = NULL };

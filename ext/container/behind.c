@@ -6,14 +6,14 @@
 
 #define BEHIND_UNLISTED "another tensor file behind its own bytes"
 
-/* True if the last bytes of the file, from there on, begin as a tensor file does. */
+/* True if the last bytes of the file, from there on, begin as a tensor file does. More may follow
+** that: a pickle need not end with the file. */
 static bool behind_is_file(zt_builder *b, uint64_t at){
-  uint8_t first[ZT_WITHIN_LEAST], last;
+  uint8_t first[ZT_WITHIN_LEAST];
   const uint64_t size = b->container->file_size;
   if( at>=size || size-at<sizeof(first) ) return false;
   return zt_source_read(b->source, at, first, sizeof(first), b->err)==SQLITE_OK
-      && zt_source_read(b->source, size-1, &last, 1, b->err)==SQLITE_OK
-      && zt_within_is_file(first, size-at, last);
+      && zt_within_is_file(first, size-at, '.');
 }
 
 /* Add the object by the first free name: empty, or #2, #3 ... */

@@ -422,7 +422,7 @@ static int npz_open(zt_builder *b, const zt_head_tail *input){
     .b = b, .manifest = { .err = b->err }, .texts = { .err = b->err }, .records = { .err = b->err },
     .descr = { .err = b->err }, .header = { .err = b->err }
   };
-  if( zt_zip_of(input, &r.zip, b->err) || zt_zip_note_behind(r.zip, b) ) return b->err->rc;
+  if( zt_zip_of(input, &r.zip, b->err) || zt_zip_note_outside(r.zip, b) ) return b->err->rc;
   c->rules = ZT_RULE_DIGEST_OF_DECODED;
   c->gap = UINT64_MAX;   /* Local headers, and members that are not arrays */
   zt_zip_directory(r.zip, &c->manifest_offset, &c->manifest_length);

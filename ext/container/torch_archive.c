@@ -411,7 +411,7 @@ static int archive_open(torch_archive *a, const zt_head_tail *input){
   zt_builder *b = a->file.b;
   uint64_t places;
   b->container->member_rule = "PT21";
-  if( zt_zip_of(input, &a->zip, b->err) || zt_zip_note_behind(a->zip, b) ) return b->err->rc;
+  if( zt_zip_of(input, &a->zip, b->err) || zt_zip_note_outside(a->zip, b) ) return b->err->rc;
   a->file.archive = zt_torch_archive(a->zip);
   a->file.storages = zt_zip_members(a->zip);
   a->data = archive_find(a, ZT_TEXT(""), ZT_TEXT("data.pkl"));

@@ -21,12 +21,11 @@
 **   PT22 the last storage ends the file
 **
 ** Pickles have no length, so they are read in pieces up to a STOP. Bytes after the last storage may
-** be another such file: torch.load() can be called again for them. It is an object without values.
+** be another such file (behind.h): torch.load() can be called again for them.
 */
 #include "container/torch_storage.h"
 
 #include <assert.h>
-#include "container/pickle_input.h"
 #include "container/pickle_opcodes.h"
 #include "container/within.h"
 #include "core/cbor_write.h"
@@ -56,7 +55,6 @@ typedef struct torch_legacy {
   zt_cbor_out texts;         /* Bytes of keys */
   zt_keys keys;
   legacy_storage *storages;  /* By key; owned */
-  bool another;              /* A pickle follows behind the last storage */
 } torch_legacy;
 
 /* Read more of the file into the window: twice as much, at most `most` bytes. */
@@ -276,18 +274,12 @@ static int legacy_place(torch_legacy *l, uint32_t i, uint64_t *at, zt_torch_stor
   return SQLITE_OK;
 }
 
-/* PT22. A pickle is the begin of another file. */
-static int legacy_note_behind(torch_legacy *l, uint64_t end){
-  zt_builder *b = l->file.b;
-  uint8_t head[ZT_PICKLE_HEAD];
-  const uint64_t behind = l->size-end;
-  if( behind==0 ) return SQLITE_OK;
-  if( behind>=sizeof(head) ){
-    if( zt_source_read(b->source, end, head, sizeof(head), b->err) ) return b->err->rc;
-    l->another = zt_pickle_has_mark(head, sizeof(head));
-  }
-  if( !l->another ) b->container->own_end = end;
-  return zt_builder_note_file(b, "PT22", "%llu bytes follow behind the last storage", behind);
+/* PT22 */
+static int legacy_note_behind(const torch_legacy *l, uint64_t end){
+  l->file.b->container->own_end = end;
+  if( l->size==end ) return SQLITE_OK;
+  return zt_builder_note_file(l->file.b, "PT22", "%llu bytes follow behind the last storage",
+                              l->size-end);
 }
 
 /* After a storage with a fault, no other can be found. */
@@ -351,13 +343,8 @@ static void legacy_close(zt_torch_file *f){
   sqlite3_free(l);
 }
 
-static bool legacy_next_other(const zt_torch_file *f, uint32_t *i, zt_text *name){
-  *name = ZT_TEXT("");
-  return (*i)++==0 && ((const torch_legacy*)f)->another;
-}
-
 static const zt_torch_kinds legacy_kind = {
-  .read = legacy_read, .find = legacy_find, .close = legacy_close, .next_other = legacy_next_other
+  .read = legacy_read, .find = legacy_find, .close = legacy_close
 };
 
 int zt_torch_open_legacy(zt_builder *b, const zt_head_tail *input, zt_torch_file **out){

@@ -193,7 +193,7 @@ static int values_keep_manifest(values_reader *r){
   return r->b->err->rc;
 }
 
-/* PT22, PT23: other tensor files in the file are objects, too. */
+/* PT23: other tensor files in the file are objects, too. */
 static int values_add_others(values_reader *r){
   zt_text name;
   uint32_t i = 0;

@@ -561,7 +561,7 @@ static int zip_check_before(zt_zip *z, zt_source *source, zt_error *err){
   return err->rc;
 }
 
-int zt_zip_note_behind(const zt_zip *z, zt_builder *b){
+int zt_zip_note_outside(const zt_zip *z, zt_builder *b){
   const uint64_t size = b->container->file_size;
   b->container->own_end = z->end;
   if( z->before

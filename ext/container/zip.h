@@ -56,7 +56,7 @@ int64_t zt_zip_find(zt_zip *z, zt_text name, zt_error *err);
 bool zt_zip_has_comment(const zt_zip *z);
 
 /* Tell the container where the archive ends, and note bytes before and behind it (ZP13, ZP14). */
-int zt_zip_note_behind(const zt_zip *z, zt_builder *b);
+int zt_zip_note_outside(const zt_zip *z, zt_builder *b);
 
 /* The directory's place. */
 void zt_zip_directory(const zt_zip *z, uint64_t *offset, uint64_t *length);

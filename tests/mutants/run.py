@@ -56,7 +56,7 @@ def passes(test, seconds):
     run, environment = reach.command(BUILD, test)
     process = subprocess.Popen(run, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limit)
     try:
-        return process.wait(timeout=4 * seconds + 20) == 0
+        return process.wait(timeout=10 * seconds + 20) == 0
     except subprocess.TimeoutExpired:
         return False
     finally:

@@ -924,7 +924,8 @@ def test_another_tensor_file_beside_the_pickle_is_said(db, beside, said):
 def test_another_file_of_torch_behind_the_last_storage_is_an_object(db):
     """As when torch.save() is called again with one file, before 1.6; other bytes are none."""
     first, second = write_pytorch.legacy({"w": write_pytorch.old()}), write_pytorch.legacy({"v": write_pytorch.old()})
-    assert rows(db, "SELECT object, format FROM zt_objects(?)", first + second) == [("w", "dense"), ("", "torch.unread")]
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", first + second) == [("w", "dense"), ("", "file.unread")]
+    assert value(db, "SELECT zt_blob(?, '')", first + second) == second
     assert value(db, "SELECT zt_fingerprint(?)", first + second) is None
     for behind in (b"", b"\x80", b"\x80\x02", b"more", bytes(100)):
         assert rows(db, "SELECT object FROM zt_objects(?)", first + behind) == [("w",)]

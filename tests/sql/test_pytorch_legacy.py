@@ -368,7 +368,7 @@ def test_what_is_behind_belongs_to_others(db):
     """It has no values, so that nothing is said of them."""
     source = legacy({"w": old()}, behind=legacy({"x": old()}))
     assert value(db, "SELECT zt_dense(?, 'w')", source) == ONES
-    assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("w", "dense"), ("", "torch.unread")]
+    assert rows(db, "SELECT object, format FROM zt_objects(?)", source) == [("w", "dense"), ("", "file.unread")]
 
 
 def test_a_magic_number_alone(db):
