@@ -326,6 +326,15 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
   return fetch_is_repeated(a->status) ? FETCH_REPEAT : FETCH_FAILED;
 }
 
+bool zt_fetch_is_lost(const zt_fetch *f){
+  const zt_http_answer *a = &f->http.answer;
+  switch( a->outcome ){
+    case ZT_HTTP_ANSWERED: return !fetch_is_repeated(a->status);
+    case ZT_HTTP_NO_NAME: case ZT_HTTP_NO_CONNECTION: case ZT_HTTP_TIMEOUT: return true;
+    default: return false;
+  }
+}
+
 /* What a try without an answer is: its kind, and its text. */
 static fetch_verdict fetch_judge(zt_fetch *f, zt_error *err){
   const zt_http_answer *a = &f->http.answer;

@@ -94,4 +94,8 @@ int zt_fetch_add_header(zt_fetch *f, char *header, zt_error *err);
 /* Fails: the file changed. */
 int zt_fetch_fail_changed(zt_error *err);
 
+/* Returns whether a request that failed says that others for the same state will fail, too: the
+** answer is one that is not asked for again, or there is none. */
+bool zt_fetch_is_lost(const zt_fetch *f);
+
 #endif

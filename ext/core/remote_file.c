@@ -89,6 +89,8 @@ struct zt_remote_file {
   remote_spent spent[REMOTE_FILE_SPENT];   /* None touches another; the newest last */
   int nSpent;
   uint64_t clock;
+  char *lost;                /* Why nothing more is asked for; owned, NULL: it is */
+  const char *lost_kind;     /* Of that error; static */
 };
 
 zt_remote *zt_remote_file_remote(const zt_remote_file *f){ return f->remote; }
@@ -192,6 +194,21 @@ static int remote_file_check(zt_remote_file *f, zt_fetch *fetch, zt_error *err){
   return same ? SQLITE_OK : zt_fetch_fail_changed(err);
 }
 
+/* Ends a request for bytes. After a failure that the next ones would share nothing more is asked
+** for: a statement that goes on after an error would wait for each of its tensors. */
+static int remote_file_end(zt_remote_file *f, zt_fetch *fetch, zt_error *err){
+  const bool lost = zt_fetch_end(fetch, err) ? zt_fetch_is_lost(fetch)
+                                             : remote_file_check(f, fetch, err)!=SQLITE_OK;
+  if( !lost || !err->kind ) return err->rc;
+  zt_monitor_enter(f->monitor);
+  if( !f->lost ){
+    f->lost = sqlite3_mprintf("%s", err->parts.fault);
+    f->lost_kind = err->kind;
+  }
+  zt_monitor_leave(f->monitor);
+  return err->rc;
+}
+
 /* --- Blocks, under the lock --- */
 
 static remote_block *remote_file_block_at(const zt_remote_file *f, uint64_t offset){
@@ -236,10 +253,10 @@ static void remote_file_free_block(zt_remote_file *f, remote_block *b){
   sqlite3_free(b);
 }
 
-/* Asks for a block. NULL if memory is short, or if too much is ahead. */
+/* Asks for a block. NULL if memory is short, if too much is ahead, or if the file is lost. */
 static remote_block *remote_file_ask(zt_remote_file *f, uint64_t offset, size_t n){
   remote_block *b;
-  if( !zt_remote_take_ahead(f->remote, n) ) return NULL;
+  if( f->lost || !zt_remote_take_ahead(f->remote, n) ) return NULL;
   b = sqlite3_malloc64(sizeof(*b));
   if( b ){
     *b = (remote_block){ .next = f->blocks, .offset = offset, .n = n, .ahead = n,
@@ -377,7 +394,7 @@ static void remote_file_finish_block(zt_remote_file *f, remote_block *b, zt_erro
   }
   zt_monitor_leave(f->monitor);
   if( !mine ) return;
-  if( zt_fetch_end(&b->fetch, err)==SQLITE_OK ) remote_file_check(f, &b->fetch, err);
+  remote_file_end(f, &b->fetch, err);
   zt_monitor_enter(f->monitor);
   b->state = err->rc ? REMOTE_BLOCK_FAILED : REMOTE_BLOCK_READY;
   zt_monitor_signal(f->monitor, ZT_SIGNAL_DONE, true);
@@ -411,7 +428,7 @@ static size_t remote_file_copy_block(zt_remote_file *f, remote_block *b, uint64_
 
 /* Reads a part with a request of its own. */
 static int remote_file_end_part(zt_remote_file *f, zt_fetch *fetch, zt_error *err){
-  if( zt_fetch_end(fetch, err)==SQLITE_OK ) remote_file_check(f, fetch, err);
+  remote_file_end(f, fetch, err);
   zt_fetch_clear(fetch);
   return err->rc;
 }
@@ -479,7 +496,9 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
     zt_monitor_enter(f->monitor);
     b = remote_file_block_at(f, offset);
     if( b ) b->readers++;
+    else if( f->lost ) zt_fail_remote(err, f->lost_kind, "%s", f->lost);
     zt_monitor_leave(f->monitor);
+    if( err->rc ) break;
     got = b ? remote_file_copy_block(f, b, offset, buffer, n, err)
             : remote_file_read_missing(f, offset, buffer, n, err);
     offset += got;
@@ -746,6 +765,7 @@ void zt_remote_file_close(zt_remote_file *f){
   sqlite3_free(f->name);
   sqlite3_free(f->state);
   sqlite3_free(f->image);
+  sqlite3_free(f->lost);
   sqlite3_free(f);
 }
 #else

@@ -445,6 +445,31 @@ def test_the_first_tensor_that_cannot_be_read_ends_a_statement(web, remote, stat
     assert len(web.log) <= 24
 
 
+def test_what_every_tensor_behind_would_meet_is_asked_for_once(web, remote):
+    """zt_stats goes on after an error: it must not wait for each of 1,500 tensors."""
+    answers = [(STALL, "transient", "the server did not answer in time"), (Answer(status=404), "missing", "404"), (Answer(status=403), "denied", "403"),
+               (Answer(status=412), "transient", "the file changed while it was read")]
+    for i, (answer, kind, said) in enumerate(answers):
+        path = f"/{i}.safetensors"
+        web.face.put(path, of_tensors({f"w{i:04}": bytes([i % 251]) * 3000 for i in range(1500)}))
+        web.when(path, answer, after=3)
+        db = remote(web, timeout=1, retries=1)
+        web.log.clear()
+        found = rows(db, "SELECT object, mean, error FROM zt_stats(?)", web.url(path))
+        assert [name for name, _, _ in found] == [f"w{i:04}" for i in range(1500)]
+        assert all(mean == i % 251 and error is None if mean is not None else said in error and f"'w{i:04}'" in error for i, (_, mean, error) in enumerate(found))
+        assert 0 < sum(mean is None for _, mean, _ in found) < 1500 and len(web.log) <= 24, (answer, len(web.log))
+        web.forget()
+        assert value(db, "SELECT count(*) FROM zt_stats(?) WHERE error IS NULL", web.url(path)) == 1500   # The next statement asks again
+
+
+def test_a_range_that_the_server_cannot_read_is_no_reason_for_others(web, remote):
+    web.face.put(NAME, of_tensors({f"w{i}": bytes([i]) * 100_000 for i in range(6)}))
+    web.when(NAME, lambda r: Answer(status=503) if r.range and r.range[0] <= 250_000 <= r.range[1] else None)
+    found = rows(remote(web, retries=0), "SELECT object, mean FROM zt_stats(?)", web.url(NAME))
+    assert ("w2", None) in found and found[-1] == ("w5", 5), found
+
+
 # ---- Bytes that are no tensor file
 
 def test_a_sign_in_page_is_unknown(web, remote):
