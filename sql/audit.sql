@@ -88,24 +88,26 @@ WHERE d.algorithm IS NOT NULL AND p.length > 0 AND p.shard IS NULL
   AND NOT EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = d.file AND r.name = d.name AND r.storage = d.storage);
 
 -- Which tensors have values that occur more than once, by their fingerprints? `place` is the file that holds a tensor's bytes, which may be
--- another one, such as ONNX's external data. That file is taken to be on the device of the file that refers to it.
+-- another one, such as ONNX's external data. That file is taken to be on the device of the file that refers to it. `spot` is the place in
+-- that file: an offset, or the tensor's name if its bytes are not in one piece, such as HDF5's chunks.
 DROP VIEW IF EXISTS main.repeated_fingerprints;
 CREATE VIEW main.repeated_fingerprints AS
+SELECT *, coalesce(offset, 'tensor ' || name) AS spot FROM (
 SELECT fingerprint, file, name, dtype, length,
        (SELECT min(p.offset) FROM part AS p WHERE p.layout = r.layout AND p.name = r.name AND p.shard IS r.shard)
        + CASE WHEN shard IS NULL THEN data_offset ELSE 0 END AS offset,
        CASE WHEN shard IS NULL THEN CASE WHEN inode IS NULL THEN file ELSE host || ' ' || device || ' ' || inode END
-            ELSE (SELECT CASE WHEN x.inode IS NULL THEN r.host || ' ' || x.path ELSE r.host || ' ' || r.device || ' ' || x.inode END FROM external AS x
+            ELSE coalesce((SELECT CASE WHEN x.inode IS NULL THEN r.host || ' ' || x.path ELSE r.host || ' ' || r.device || ' ' || x.inode END FROM external AS x
                   WHERE x.file = r.file AND x.path IN (rtrim(r.path, replace(r.path, '/', '')) || r.shard,
                                                        substr(r.path, 1, length(rtrim(r.path, replace(r.path, '.', ''))) - 1) || '-' || r.shard || '.zt',
-                                                       r.path || '-' || r.shard || '.zt')) END AS place, type
+                                                       r.path || '-' || r.shard || '.zt')), r.file || ' ' || r.shard) END AS place, type
 FROM (SELECT p.fingerprint, f.id AS file, p.name, k.dtype, k.type, o.stored_bytes AS length, f.layout, f.data_offset, f.host, f.device, f.inode, f.path,
              (SELECT min(shard) FROM part WHERE layout = f.layout AND name = p.name) AS shard
       FROM (SELECT fingerprint FROM fingerprint WHERE fingerprint IS NOT NULL GROUP BY fingerprint HAVING count(*) > 1) AS v
            CROSS JOIN fingerprint AS p ON p.fingerprint = v.fingerprint CROSS JOIN file AS f ON f.id = p.file
            CROSS JOIN layout_objects AS o ON o.layout = f.layout AND o.name = p.name
            CROSS JOIN kinds AS k ON k.id = o.kind
-      WHERE o.stored_bytes > 0) AS r;
+      WHERE o.stored_bytes > 0) AS r);
 
 -- Which contents occur more than once, by their digests alone? These are contents whose values have not all been read, or that
 -- fingerprints cannot tell (one component among several, the same bytes in another shape). Contents with one fingerprint count as one
@@ -130,7 +132,7 @@ WITH held AS (
          CASE WHEN s.encoding = 'raw' OR s.digest_of = 'decoded' THEN p.decoded_length ELSE p.length END AS covered,
          CASE WHEN s.encoding <> 'raw' AND s.digest_of <> 'decoded' THEN s.encoding END AS coded,
          k.type, q.type AS known_as, n.name AS object, o.shape, o.components = 1 AS single,
-         min(h.name) OVER (PARTITION BY h.value, h.algorithm, h.layout, p.offset, p.length, s.dtype) AS tied,
+         min(h.name) OVER (PARTITION BY h.value, h.algorithm, h.layout, coalesce(p.offset, 'tensor ' || h.name), p.length, s.dtype) AS tied,
          CASE WHEN min(h.name) OVER held = max(h.name) OVER held AND min(h.storage) OVER held = max(h.storage) OVER held THEN 1 ELSE 2 END AS names
   FROM held AS h CROSS JOIN part AS p ON p.layout = h.layout AND p.name = h.name AND p.storage = h.storage
        CROSS JOIN storage AS s ON s.id = h.storage CROSS JOIN layout_objects AS o ON o.layout = h.layout AND o.name = h.name
@@ -174,7 +176,7 @@ SELECT r.fingerprint, CASE WHEN min(r.dtype) = max(r.dtype) THEN min(r.dtype) EN
        CASE WHEN min(r.type) = max(r.type) THEN min(r.type) END, min(n.name)
 FROM (SELECT *, (SELECT CASE count(*) WHEN 1 THEN max(d.value) END FROM digest AS d
                  WHERE d.file = p.file AND d.name = p.name AND d.algorithm = 'sha256') AS digest
-      FROM repeated_fingerprints AS p GROUP BY fingerprint, place, offset) AS r JOIN file AS f ON f.id = r.file JOIN name AS n ON n.id = r.name
+      FROM repeated_fingerprints AS p GROUP BY fingerprint, place, spot) AS r JOIN file AS f ON f.id = r.file JOIN name AS n ON n.id = r.name
 GROUP BY r.fingerprint HAVING count(*) > 1
 ORDER BY 8 DESC, 1;
 
@@ -188,7 +190,7 @@ FROM (SELECT r.digest, r.dtype, r.encoding, r.length, r.file, r.name, r.componen
        AND r.byte_order IS g.byte_order AND r.covers = g.covers
       UNION ALL
       SELECT fingerprint, dtype, NULL, length, file, name, NULL
-      FROM (SELECT *, min(place || ' ' || offset) OVER same <> max(place || ' ' || offset) OVER same AS several
+      FROM (SELECT *, min(place || ' ' || spot) OVER same <> max(place || ' ' || spot) OVER same AS several
             FROM repeated_fingerprints WINDOW same AS (PARTITION BY fingerprint))
       WHERE several) AS c
      JOIN file AS f ON f.id = c.file JOIN host AS h ON h.id = f.host JOIN name AS n ON n.id = c.name
@@ -597,7 +599,7 @@ FROM (SELECT DISTINCT c.path, c.object, c.component, c.dtype, c.byte_order, c.de
             JOIN (SELECT *, coalesce((SELECT device || ' ' || inode FROM file WHERE id = components.file), file) AS place
                   FROM components WHERE length > 0 AND host = zt_host()) AS c
               ON g.dtype = c.dtype AND g.decoded_length = c.decoded_length
-            GROUP BY c.place, c.shard, c.offset, c.length, c.dtype, c.byte_order) AS c
+            GROUP BY c.place, c.shard, coalesce(c.offset, c.object), c.length, c.dtype, c.byte_order) AS c
       CROSS JOIN zt_components(c.path, 'skip') AS z
         ON z.path = c.path AND z.object = c.object AND z.component = c.component)
 GROUP BY hash, dtype, byte_order, decoded_length HAVING count(*) > 1 AND hash IS NOT NULL;

@@ -317,6 +317,13 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   INSERT OR IGNORE INTO stamp(file, path, mtime, ctime, birth)
   SELECT m.here, t.path, t.mtime, t.ctime, t.birth FROM merge_file AS m CROSS JOIN incoming.stamp AS t ON t.file = m.there
   WHERE m.state IN ('added', 'replaced', 'unchanged') AND m.here IS NOT NULL;
+  -- As in a refresh: of two files with one number of an inode, the number is that of the file made later.
+  UPDATE file SET inode = NULL
+  WHERE id IN (SELECT CASE WHEN b.birth < s.birth THEN x.id ELSE y.id END
+               FROM merge_file AS m CROSS JOIN file AS x ON x.id = m.here CROSS JOIN stamp AS b ON b.file = x.id AND b.path = ''
+                    CROSS JOIN file AS y ON y.inode = x.inode AND y.device = x.device AND y.host = x.host
+                    CROSS JOIN stamp AS s ON s.file = y.id AND s.path = ''
+               WHERE m.state IN ('added', 'replaced') AND s.birth <> b.birth);
   INSERT OR IGNORE INTO tag(file, etag)
   SELECT m.here, t.etag FROM merge_file AS m CROSS JOIN incoming.tag AS t ON t.file = m.there WHERE m.state IN ('added', 'replaced');
   INSERT OR IGNORE INTO whole(parts, fingerprint) SELECT parts, fingerprint FROM incoming.whole;

@@ -30,13 +30,16 @@
 -- whose mtime was restored. A new mode or hard link changes ctime, too, and the file is then read again needlessly. A file counts as
 -- moved, from any source, if a missing file had the same inode, size and mtime and was made at the same time, and if no other file holds
 -- some of its bytes. A moved file is not read again. A rewrite in place that restores its mtime, after the move, is therefore not noticed.
--- If the system does not tell when a file was made, no file counts as moved: it is removed and added.
+-- If the system does not tell when a file was made, no file counts as moved: it is removed and added. Where times are coarse (Linux
+-- before 6.13, FAT, many network file systems), a rewrite of the same size is not noticed if it comes after the refresh has read the file,
+-- and still within the tick of the clock in which the file was last written.
 --
 -- Remote sources, s3://bucket/prefix/ or hf://org/model, need the entry point sqlite3_ztensor_remote_init. Their files belong to the
 -- host of their endpoint (zt_endpoint()), so that two machines have one row of a file. A list has sources of one host. A remote file
 -- has changed if its size or its entity tag differs, without a tag its size or its mtime. So a bucket of 10,000 unchanged files costs its
 -- listing, ten requests. A remote file never counts as moved. A listing that fails is an error, and removes nothing. Files that cannot be
--- reached or are denied stay as they were, and are `kept`. So does an unchanged file if another one with some of its bytes cannot be reached. A file
+-- reached or are denied stay as they were, and are `kept`. So do files of which the hub says with 401 that they do not exist: without a
+-- token, a private one is none to it. So does an unchanged file if another one with some of its bytes cannot be reached. A file
 -- that can no longer be reached while it is read is recorded with that error, and read again by the next refresh. A URL with a query is
 -- refused, because it may be a credential.
 --
@@ -120,7 +123,7 @@ CREATE TEMP TABLE refresh_trouble(file INTEGER PRIMARY KEY, trouble);
 CREATE TEMP TABLE refresh_broken(path TEXT PRIMARY KEY) WITHOUT ROWID;
 -- Files with bytes in another file that has changed since, or is remote and cannot be reached now
 CREATE TEMP VIEW refresh_outdated AS
-SELECT x.file, f.root, z.size IS NULL AND zt_endpoint(f.path) IS NOT NULL AND z.error_kind IN ('transient', 'denied') AS unreached
+SELECT x.file, f.root, z.size IS NULL AND zt_endpoint(f.path) IS NOT NULL AND (z.error_kind IN ('transient', 'denied') OR z.error GLOB '*: 401 *') AS unreached
 FROM external AS x CROSS JOIN file AS f ON f.id = x.file LEFT JOIN stamp AS s ON s.file = x.file AND s.path = x.path
      LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
 WHERE z.size IS NOT x.size
@@ -206,13 +209,14 @@ CREATE TEMP TRIGGER refresh_layout_insert INSTEAD OF INSERT ON refresh_layout BE
        CROSS JOIN shape AS s ON s.id = o.shape
   WHERE a.digest = NEW.architecture AND l.digest = NEW.layout
   GROUP BY o.layout, o.kind;
-  -- Bytes in several components: the bytes that a component adds to those that begin before it.
+  -- Bytes in several components: the bytes that a component adds to those that begin before it. One that is not in one piece counts whole.
   UPDATE layout SET distinct_bytes = (
-    SELECT CASE WHEN layout.components = 0 THEN 0 ELSE sum(max(0, ending - max(offset, coalesce(before, offset)))) END
-    FROM (SELECT offset, offset + length AS ending,
+    SELECT CASE WHEN layout.components = 0 THEN 0
+                ELSE sum(CASE WHEN offset IS NULL THEN length ELSE max(0, ending - max(offset, coalesce(before, offset))) END) END
+    FROM (SELECT offset, length, offset + length AS ending,
                  max(offset + length) OVER (PARTITION BY shard ORDER BY offset, length DESC, name, storage
                                             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-          FROM part WHERE part.layout = layout.id AND offset IS NOT NULL))
+          FROM part WHERE part.layout = layout.id))
   WHERE architecture = (SELECT id FROM architecture WHERE digest = NEW.architecture) AND digest = NEW.layout;
   -- Each object with attributes has a row of them.
   DELETE FROM layout
@@ -360,9 +364,9 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   FROM (SELECT f.id AS file, z.path, z.size, z.mtime, z.device, z.inode, z.mtime_ns, z.ctime_ns, s.file IS NOT NULL AS stamped, z.etag,
                f.root IS NOT w.root AS elsewhere,
                CASE WHEN s.ctime IS NOT z.ctime_ns OR f.error_kind IS NOT NULL THEN z.birth_ns END AS birth_ns,
-               CASE WHEN w.remote AND z.size IS NULL AND z.error_kind = 'missing' THEN 'gone'
+               CASE WHEN w.remote AND z.size IS NULL AND z.error_kind = 'missing' AND NOT z.error GLOB '*: 401 *' THEN 'gone'
                     WHEN f.id IS NULL THEN 'added'
-                    WHEN w.remote AND z.size IS NULL AND z.error_kind IN ('transient', 'denied') THEN 'kept'
+                    WHEN w.remote AND z.size IS NULL AND z.error_kind IN ('transient', 'denied', 'missing') THEN 'kept'
                     WHEN w.remote AND f.size IS z.size AND t.etag IS z.etag AND (z.etag IS NOT NULL OR f.mtime IS z.mtime) THEN
                       CASE WHEN f.error_kind IN ('missing', 'denied', 'transient') THEN 'retried'
                            WHEN f.root IS NOT w.root OR o.file IS NULL THEN 'unchanged' END
@@ -417,7 +421,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SELECT l.file
   FROM zt_files((SELECT json_group_array(path) FROM refresh_listed WHERE state IN ('changed', 'retried') AND (SELECT remote FROM refresh_now))) AS z
        CROSS JOIN refresh_listed AS l ON l.path = z.path
-  WHERE z.error_kind IN ('transient', 'denied');
+  WHERE z.error_kind IN ('transient', 'denied') OR z.error GLOB '*: 401 *';
   UPDATE refresh_listed SET state = 'kept' WHERE state IN ('changed', 'retried') AND file IN (SELECT file FROM refresh_unreached);
 
   -- Missing files are those that this source found last time, and not now, unless another source found them, too, and they still exist,
@@ -445,7 +449,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   WHERE EXISTS (SELECT 1 FROM refresh_now AS n CROSS JOIN root AS r ON r.host = n.host AND r.id <> n.root)
     AND f.id NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z
-                    WHERE z.path = f.path AND (z.size IS NOT NULL OR w.remote AND z.error_kind IN ('transient', 'denied')));
+                    WHERE z.path = f.path
+                      AND (z.size IS NOT NULL OR w.remote AND (z.error_kind IN ('transient', 'denied') OR z.error GLOB '*: 401 *')));
 
   -- and those that another source found anywhere, if this one has found them under a new name.
   INSERT OR IGNORE INTO refresh_missing(file, path)
@@ -506,10 +511,19 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
          etag
   FROM refresh_listed WHERE state IN ('added', 'changed', 'retried') AND read IS NULL;
 
-  -- Files below a directory that cannot be listed are not missing.
+  -- The number of an inode that a file made later has now is not that of the file that had it: that one is gone, and its source may not
+  -- have been refreshed since.
+  UPDATE file SET inode = NULL
+  WHERE id IN (SELECT f.id
+               FROM refresh_now AS w CROSS JOIN refresh_listed AS l
+                    CROSS JOIN file AS f ON f.inode = l.inode AND f.device = l.device AND f.host = w.host
+                    CROSS JOIN stamp AS s ON s.file = f.id AND s.path = ''
+               WHERE l.state IN ('added', 'changed', 'retried', 'moved') AND s.birth < l.birth_ns);
+
+  -- Files below a directory that cannot be listed are not missing. A file in its place that was read is none.
   INSERT INTO refresh_broken
   SELECT path FROM file
-  WHERE error IS NOT NULL AND +id IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL) AND EXISTS (SELECT 1 FROM refresh_missing);
+  WHERE error_kind IN ('missing', 'denied', 'transient') AND +id IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL) AND EXISTS (SELECT 1 FROM refresh_missing);
   UPDATE refresh_missing SET kept = 1
   WHERE path IN (SELECT m.path FROM refresh_broken AS b CROSS JOIN refresh_missing AS m
                  WHERE m.path > rtrim(b.path, '/') || '/' AND m.path < rtrim(b.path, '/') || '0');

@@ -40,7 +40,7 @@ static const zt_rule pytorch_rules[] = {
            ZT_SPEC_TORCH),
   ZT_ERROR("PT11", "torch-view", "a view ends within its storage (PyTorch)", ZT_SPEC_TORCH),
   ZT_ERROR("PT12", "torch-record",
-           "a storage's record has as many bytes as the pickle states (PyTorch)", ZT_SPEC_TORCH),
+           "a storage's record has the bytes that the pickle states (PyTorch)", ZT_SPEC_TORCH),
   ZT_ERROR("PT17", "torch-width",
            "the classes of a tensor's storage and of all storages before it are known "
            "(PyTorch before 1.6)", ZT_SPEC_TORCH),

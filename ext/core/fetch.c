@@ -197,8 +197,20 @@ void zt_fetch_clear(zt_fetch *f){
 
 /* --- Judging an answer --- */
 
+/* Returns whether the try went to the origin that the source names, which a redirect within it does
+** not leave. */
+static bool fetch_is_own(const zt_fetch *f){
+  zt_error unread = ZT_ERROR_NONE;
+  zt_url own, at;
+  const bool same = f->url && zt_url_parse(f->url, &own, &unread)==SQLITE_OK
+                 && zt_url_parse(f->sent, &at, &unread)==SQLITE_OK
+                 && zt_url_same_origin(&own, &at);
+  zt_error_clear(&unread);
+  return same;
+}
+
 static void fetch_learn(zt_fetch *f){
-  if( f->scheme && f->scheme->learn ) f->scheme->learn(f);
+  if( f->scheme && f->scheme->learn && fetch_is_own(f) ) f->scheme->learn(f);
 }
 
 /* Follows a redirect. */
@@ -232,7 +244,7 @@ static fetch_verdict fetch_redirect(zt_fetch *f, zt_error *err){
     sqlite3_free(target);
     return FETCH_FAILED;
   }
-  if( f->redirects==0 ) fetch_learn(f);
+  fetch_learn(f);
   f->redirects++;
   sqlite3_free(f->hop);
   f->hop = target;
@@ -297,7 +309,7 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
   switch( a->status ){
     case 200: case 206:
       if( a->status==206 && f->n==0 ) break;   /* A part, which was not asked for */
-      if( f->redirects==0 && (!f->led || f->was_led) ) fetch_learn(f);
+      fetch_learn(f);
       return fetch_judge_body(f, err);
     case 304:
       if( f->if_none_match ) return FETCH_DONE;

@@ -179,7 +179,8 @@ static int hub_authorize(zt_fetch *f, const zt_url *url, zt_error *err){
 /* Keeps the digest that the hub's own answer states of a file. */
 static void hub_learn(zt_fetch *f){
   const zt_http_answer *a = &f->http.answer;
-  memcpy(f->etag, *a->linked_etag ? a->linked_etag : a->etag, sizeof(f->etag));
+  const char *etag = *a->linked_etag ? a->linked_etag : a->etag;
+  if( *etag ) memcpy(f->etag, etag, sizeof(f->etag));
 }
 
 const zt_fetch_scheme zt_hub_scheme = { .authorize = hub_authorize, .learn = hub_learn,

@@ -545,8 +545,10 @@ bool zt_remote_file_hold_ahead(zt_remote_file *f){
 
 /* --- Opening --- */
 
-/* Makes the state that an answer states. */
-static int remote_file_adopt(zt_remote_file *f, const zt_fetch *fetch, zt_error *err){
+/* Makes the state that an answer states. It must not contradict the one that is known: one content
+** has one size. */
+static int remote_file_adopt(zt_remote_file *f, const zt_fetch *fetch, const zt_remote_state *known,
+                             zt_error *err){
   const zt_http_answer *a = &fetch->http.answer;
   const bool hub = f->kind==ZT_FETCH_HUB;
   const char *etag = hub && *fetch->etag ? fetch->etag : a->etag;
@@ -557,6 +559,8 @@ static int remote_file_adopt(zt_remote_file *f, const zt_fetch *fetch, zt_error 
   if( !f->state ) return zt_fail_nomem(err);
   f->state->whole = a->status==200;
   remote_file_wire(f, a);
+  if( known && zt_remote_state_is_strong(known) && strcmp(known->etag, f->state->etag)==0
+   && known->size!=size ) return zt_fetch_fail_changed(err);
   zt_remote_see(f->remote, f->path, f->state);
   return SQLITE_OK;
 }
@@ -592,7 +596,7 @@ static int remote_file_take_head(zt_remote_file *f, zt_fetch *fetch, const zt_re
     zt_remote_see(f->remote, f->path, f->state);
     return SQLITE_OK;
   }
-  if( remote_file_adopt(f, fetch, err) || remote_file_keep(f, fetch, err) ) return err->rc;
+  if( remote_file_adopt(f, fetch, known, err) || remote_file_keep(f, fetch, err) ) return err->rc;
   remote_file_keep_led(f, fetch);
   return SQLITE_OK;
 }

@@ -63,17 +63,13 @@ static int structure_finish(structure *o, char out[ZT_DIGEST_TEXT]){
 
 static void structure_put_object(structure *o, uint32_t i){
   zt_object object;
-  zt_component values;
+  zt_types types;
   zt_container_object(o->container, i, &object);
+  types = zt_object_types(o->container, &object);
   structure_put_text(o, object.name);
   structure_put_text(o, object.format);
-  if( zt_component_values(o->container, &object, ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, &values) ){
-    structure_put_text(o, values.dtype);
-    structure_put_text(o, values.type.z ? values.type : values.dtype);
-  }else{
-    structure_put_text(o, (zt_text){ NULL, 0 });
-    structure_put_text(o, (zt_text){ NULL, 0 });
-  }
+  structure_put_text(o, types.dtype);
+  structure_put_text(o, types.type);
   structure_put_number(o, object.unshaped ? UINT64_MAX : object.rank);
   for(uint32_t k=0; !object.unshaped && k<object.rank; k++) structure_put_number(o,
                                                                                  object.shape[k]);

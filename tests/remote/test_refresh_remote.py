@@ -11,6 +11,7 @@ import pytest
 import s3 as s3_face
 from catalogs import SQL, create
 from conftest import FORMATS
+from hub import TOKEN
 from server import Answer
 from support import message, rows, value
 from test_requests import safetensors
@@ -241,6 +242,43 @@ def test_the_hub_is_catalogued(hub_server, opened):
     assert len(hub_server.server.log) <= 2 and hub_server.store.log == []
     repository.commit({f"{i}.safetensors": safetensors(f"w{i}", count=300 + (i == 2)) for i in range(5)})
     assert refresh(db, "hf://org/model")[1] == {"files": 5, "unchanged": 4, "changed": 1}
+
+
+@pytest.mark.parametrize("status", [301, 307, 308])
+def test_a_renamed_repository_is_unchanged(hub_server, opened, status):
+    """The hub's second answer states the digest, behind a redirect of its own."""
+    repository = hub_server.face.repository("org/new")
+    repository.commit({"a.safetensors": safetensors(count=300), "small.safetensors": safetensors("s", count=1)})
+    for at in (hub_server.origin, ""):
+        hub_server.server.when("/old/name", lambda request: Answer(status, {"Location": at + request.target.replace("/old/name", "/org/new")}))
+        db = opened(*hub_server.allowed)
+        db.execute("DELETE FROM sources")
+        assert refresh(db, "hf://old/name")[1] == {"files": 2, "added": 2}
+        assert rows(db, "SELECT f.etag = z.etag FROM files AS f, zt_files('hf://old/name') AS z WHERE z.path = f.path AND z.path GLOB '*/a.*'") == [(1,)]
+        db.execute("INSERT INTO refresh_pass(pass, files, host) VALUES ('fingerprint', 100, ?1)", (hub_server.server.authority,))
+        assert refresh(db, "hf://old/name")[1] == {"files": 2, "unchanged": 2}
+        assert value(db, "SELECT count(fingerprint) FROM files") == 2
+        db.close()
+        hub_server.server.forget()
+
+
+def test_without_a_token_nothing_private_is_gone(hub_server, opened, monkeypatch):
+    """The hub says 401 then, and that there is no such repository."""
+    repository = hub_server.face.repository("org/private")
+    repository.private = True
+    names = ["a.safetensors", "b.safetensors"]
+    repository.commit({name: safetensors(count=300) for name in names})
+    source = json.dumps([f"hf://org/private/{name}" for name in names])
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    assert refresh(opened(*hub_server.allowed), source)[1] == {"files": 2, "added": 2}
+    monkeypatch.delenv("HF_TOKEN")
+    db = opened(*hub_server.allowed)
+    assert refresh(db, source)[1] == {"kept": 2}
+    assert rows(db, "SELECT objects, error FROM files") == [(1, None)] * 2
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    repository.commit({"a.safetensors": safetensors(count=300)})
+    db = opened(*hub_server.allowed)
+    assert refresh(db, source)[1] == {"files": 1, "unchanged": 1, "removed": 1}   # With one, it is believed
 
 
 CONTENTS = ("files", "objects", "components", "attributes")

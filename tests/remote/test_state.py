@@ -1,7 +1,7 @@
 """A row and a value are of one state of a file, whatever a server does with conditions."""
 import pytest
 
-from files import MODIFIED
+from files import MODIFIED, File, serve
 from server import Answer
 from support import message, rows, value
 from test_requests import of_tensors, safetensors
@@ -123,6 +123,15 @@ def test_a_weak_tag_is_shown_and_no_condition(web, remote):
     assert value(db, "SELECT etag FROM zt_files(?)", web.url(NAME)) == 'W/"1"'
     assert value(db, "SELECT length(zt_blob(?, 'w'))", web.url(NAME)) == SIZE
     assert not any("if-match" in r.headers for r in web.log)
+
+
+def test_one_digest_is_of_one_size(hub_server, remote):
+    """The store has a file of another size than the hub lists for its digest."""
+    hub_server.face.repository("org/model").commit({"m.safetensors": safetensors(count=300)})
+    other = safetensors("other", count=900)
+    hub_server.store.when(lambda request: True, lambda request: serve(request, File(other)))
+    db = remote(*hub_server.allowed)
+    assert "changed while it was read" in message(db, "SELECT size, object FROM zt_files('hf://org/model') JOIN zt_objects('hf://org/model') USING (path)")
 
 
 def test_columns(web, remote):

@@ -259,6 +259,34 @@ def test_repeated_fingerprints(plant):
     assert len(ask(plant.catalog, "SELECT * FROM copies")) == 12
 
 
+CHUNKED = ROOT / "tests/formats/hdf5/golden/indexes.h5"   # Five datasets of one content; their chunks have no one offset
+
+
+def test_contents_that_are_not_in_one_piece(plant):
+    def duplicates():
+        passes(plant.catalog, "fingerprint")
+        return ask(plant.catalog, "SELECT copies, files, evidence FROM duplicates ORDER BY copies DESC")
+
+    def expected(files):
+        db = open_connection()
+        return db.execute("""SELECT count(*) * ?, ?, 'values' FROM zt_objects(?) WHERE stored_bytes > 0 AND fingerprint IS NOT NULL
+                             GROUP BY fingerprint HAVING count(*) * ? > 1 ORDER BY 1 DESC""", (files, files, str(CHUNKED), files)).fetchall()
+
+    plant(one__h5=CHUNKED.read_bytes())
+    assert duplicates() == expected(1) and expected(1)[0][0] == 5
+    assert len(ask(plant.catalog, "SELECT * FROM copies")) == sum(copies for copies, *_ in expected(1))
+    os.link(plant.models / "one.h5", plant.models / "same.h5")   # Another name is no copy
+    plant()
+    assert duplicates() == expected(1)
+    os.unlink(plant.models / "same.h5")
+    plant(two__h5=CHUNKED.read_bytes())
+    assert duplicates() == expected(2)
+    assert len(ask(plant.catalog, "SELECT * FROM copies")) == sum(copies for copies, *_ in expected(2))
+    assert ask(plant.catalog, "SELECT DISTINCT distinct_bytes = stored_bytes FROM models") == [(1,)]
+    hashed = shell(plant.catalog, f".load {EXTENSION}", f".read {SQL / 'audit.sql'}", "SELECT max(copies) FROM hashed_duplicates")
+    assert hashed.out.strip() == "10", hashed
+
+
 def test_run_copies(plant):
     plant(**SAME)
     os.link(plant.models / "one.zt", plant.models / "name.zt")

@@ -1,4 +1,5 @@
 """sql/refresh.sql: the catalog is what the zt_ tables say, with as little reading as that takes, whatever gets in the way."""
+import contextlib
 import json
 import os
 import shutil
@@ -62,6 +63,13 @@ def test_a_first_refresh_equals_the_tables(catalog):
     assert ask(catalog, "SELECT * FROM files") == before
 
 
+def test_files_of_every_format_are_catalogued_as_the_tables_have_them(catalog):
+    """Files of one architecture share their rows: also those whose types only the objects tell, such as MATLAB's complex matrices."""
+    source = str(ROOT / "tests" / "formats")
+    assert refresh(catalog, source)["added"] > 1500
+    assert_equal_to_tables(catalog, source)
+
+
 def test_changed_added_vanished_broken_and_mended_files(catalog, put, tmp_path):
     source = str(tmp_path / "models")
     a, b, c = put("a.zt", model(1)), put("b.zt", model(2, {"n": 1})), put("sub/c.zt", model(3))
@@ -117,6 +125,40 @@ def test_a_source_removes_only_its_own(catalog, put, tmp_path):
     assert refresh(catalog, f"{whole}/**/*.zt") == {"files": 1, "unchanged": 1}
     assert ask(catalog, "SELECT path, source FROM files") == [(c, f"{whole}/**/*.zt")]
     assert ask(catalog, "SELECT DISTINCT path FROM objects") == [(c,)]
+
+
+@pytest.mark.parametrize("data", [b"notes", b"\x89HDF\r\n\x1a\n", b""], ids=["another kind", "broken", "empty"])
+@pytest.mark.parametrize("pattern", ["", "/**/*"])
+def test_a_file_in_the_place_of_a_directory(catalog, put, tmp_path, pattern, data):
+    put("run.h5/x.zt", model(1))
+    there = put("y.zt", model(2))
+    source = str(tmp_path / "models") + pattern
+    assert refresh(catalog, source) == {"files": 2, "added": 2}
+    shutil.rmtree(tmp_path / "models/run.h5")
+    put("run.h5", data)
+    report = refresh(catalog, source)
+    assert report["removed"] == 1 and "kept" not in report
+    assert ask(catalog, "SELECT path FROM files WHERE error IS NULL") == [(there,)]
+
+
+def test_a_number_of_an_inode_that_is_used_again_is_another_file(catalog, put, tmp_path):
+    """Its source was not refreshed since: the file that is gone is one more, and no other name of the new one."""
+    gone, new = put("a/gone.zt", model(1)), put("b/new.zt", model(2, {"k": "longer"}))
+    for name in "ab":
+        refresh(catalog, str(tmp_path / "models" / name))
+    with contextlib.closing(sqlite3.connect(catalog)) as db:   # As if the system had given the number twice
+        db.execute("UPDATE file SET (device, inode) = (SELECT device, inode FROM file WHERE path = ?) WHERE path = ?", (new, gone))
+        db.execute("UPDATE stamp SET birth = birth - 1 WHERE file = (SELECT id FROM file WHERE path = ?)", (gone,))
+        db.execute("UPDATE stamp SET ctime = ctime - 1 WHERE file = (SELECT id FROM file WHERE path = ?)", (new,))
+        db.commit()
+    os.unlink(gone)
+    assert refresh(catalog, str(tmp_path / "models/b")) == {"files": 1, "changed": 1}
+    assert sorted(ask(catalog, "SELECT path, names, size FROM physical_files"))[1] == (new, 1, os.path.getsize(new))
+    assert ask(catalog, "SELECT names, files FROM totals") == [(2, 2)]
+    assert refresh(catalog, str(tmp_path / "models/b")) == {"files": 1, "unchanged": 1}
+    put("a/other.zt", model(3))
+    assert refresh(catalog, str(tmp_path / "models/a")) == {"files": 1, "added": 1, "removed": 1}
+    assert ask(catalog, "SELECT names, files FROM totals") == [(2, 2)]
 
 
 def test_a_directory_removes_what_other_sources_found_below_it_if_it_is_gone(catalog, put, tmp_path):
