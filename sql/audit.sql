@@ -54,7 +54,9 @@ PRAGMA main.application_id = 0x7A744361;   -- To wait for another writer, as in 
 DROP VIEW IF EXISTS main.digests;
 CREATE VIEW main.digests AS
 SELECT f.path, n.name AS object, s.component, s.dtype, s.type, s.encoding, s.byte_order, p.shard,
-       CASE WHEN p.shard IS NULL THEN p.offset + f.data_offset ELSE p.offset END AS offset, p.length, p.decoded_length,
+       CASE WHEN p.shard IS NULL THEN p.offset + f.data_offset ELSE p.offset END AS offset,
+       CASE typeof(p.length) WHEN 'blob' THEN CAST(p.length AS TEXT) ELSE p.length END AS length,
+       CASE typeof(p.decoded_length) WHEN 'blob' THEN CAST(p.decoded_length AS TEXT) ELSE p.decoded_length END AS decoded_length,
        d.algorithm, d.algorithm || ':' || lower(hex(d.value)) AS digest,
        CASE WHEN s.encoding = 'raw' AND s.digest_of = 'stored' THEN 'decoded' ELSE s.digest_of END AS covers, h.name AS host, f.id AS file
 FROM file AS f CROSS JOIN host AS h ON h.id = f.host CROSS JOIN part AS p ON p.layout = f.layout
@@ -469,7 +471,10 @@ FROM used AS u JOIN formatted AS t ON t.layout = u.layout GROUP BY t.format ORDE
 -- Which are the thousand largest tensors?
 DROP VIEW IF EXISTS main.largest_tensors;
 CREATE VIEW main.largest_tensors AS
-SELECT f.path, n.name AS object, k.format, k.type, s.shape, s.elements, o.stored_bytes, o.decoded_bytes, h.name AS host
+SELECT f.path, n.name AS object, k.format, k.type, s.shape,
+       CASE typeof(s.elements) WHEN 'blob' THEN CAST(s.elements AS TEXT) ELSE s.elements END AS elements,
+       CASE typeof(o.stored_bytes) WHEN 'blob' THEN CAST(o.stored_bytes AS TEXT) ELSE o.stored_bytes END AS stored_bytes,
+       CASE typeof(o.decoded_bytes) WHEN 'blob' THEN CAST(o.decoded_bytes AS TEXT) ELSE o.decoded_bytes END AS decoded_bytes, h.name AS host
 FROM (SELECT * FROM layout_objects WHERE layout IN (SELECT layout FROM file)
       ORDER BY CAST(coalesce(decoded_bytes, stored_bytes) AS REAL) DESC LIMIT 1000) AS o
      CROSS JOIN file AS f ON f.layout = o.layout CROSS JOIN host AS h ON h.id = f.host
@@ -514,7 +519,7 @@ DROP VIEW IF EXISTS main.unlicensed_files;
 CREATE VIEW main.unlicensed_files AS
 SELECT f.path, f.version, a.objects, l.stored_bytes, h.name AS host
 FROM file AS f JOIN host AS h ON h.id = f.host JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
-WHERE f.error IS NULL AND f.manifest_bytes > 0 AND f.id NOT IN (SELECT file FROM licences);
+WHERE f.error IS NULL AND NOT (f.container IS 'ztensor' AND f.manifest_bytes IS 0) AND f.id NOT IN (SELECT file FROM licences);
 
 -- Which components have no digest that can be checked, so that changes of their bytes go unnoticed?
 DROP VIEW IF EXISTS main.missing_digests;
@@ -528,7 +533,7 @@ DROP VIEW IF EXISTS main.unreferenced_files;
 CREATE VIEW main.unreferenced_files AS
 SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, h.name AS host
 FROM file AS f JOIN host AS h ON h.id = f.host
-WHERE f.manifest_bytes IS NOT 0 AND f.id NOT IN (SELECT file FROM troubles WHERE trouble = 'other')
+WHERE NOT (f.container IS 'ztensor' AND f.manifest_bytes IS 0) AND f.id NOT IN (SELECT file FROM troubles WHERE trouble = 'other')
   AND NOT EXISTS (SELECT 1 FROM run_files AS r WHERE r.path = f.path AND (r.host = '' OR r.host = h.name));
 
 -- Which runs refer to a file that is gone, or never was in the catalog?
@@ -596,10 +601,13 @@ FROM (SELECT DISTINCT c.path, c.object, c.component, c.dtype, c.byte_order, c.de
       FROM (SELECT c.path, min(c.object) AS object, c.component, c.dtype, c.byte_order, c.shard, c.decoded_length, c.length
             FROM (SELECT dtype, decoded_length FROM digests WHERE length > 0 AND host = zt_host()
                   GROUP BY dtype, decoded_length HAVING count(*) > 1 AND count(digest) < count(*)) AS g
-            JOIN (SELECT *, coalesce((SELECT device || ' ' || inode FROM file WHERE id = components.file), file) AS place
-                  FROM components WHERE length > 0 AND host = zt_host()) AS c
+            JOIN (SELECT c.*, CASE WHEN c.shard IS NULL THEN coalesce(f.device || ' ' || f.inode, c.file)
+                                   ELSE coalesce((SELECT coalesce(f.device || ' ' || x.inode, x.path) FROM external AS x
+                                                  WHERE x.file = f.id AND (x.path = rtrim(f.path, replace(f.path, '/', '')) || c.shard
+                                                                           OR x.path GLOB '*-' || c.shard || '.zt')), c.file || ' ' || c.shard) END AS place
+                  FROM components AS c JOIN file AS f ON f.id = c.file WHERE c.length > 0 AND c.host = zt_host()) AS c
               ON g.dtype = c.dtype AND g.decoded_length = c.decoded_length
-            GROUP BY c.place, c.shard, coalesce(c.offset, c.object), c.length, c.dtype, c.byte_order) AS c
+            GROUP BY c.place, coalesce(c.offset, c.object), c.length, c.dtype, c.byte_order) AS c
       CROSS JOIN zt_components(c.path, 'skip') AS z
         ON z.path = c.path AND z.object = c.object AND z.component = c.component)
 GROUP BY hash, dtype, byte_order, decoded_length HAVING count(*) > 1 AND hash IS NOT NULL;

@@ -584,7 +584,7 @@ DROP VIEW IF EXISTS main.sources;
 CREATE VIEW main.sources AS
 WITH one AS (
   SELECT o.root, f.size, t.trouble, f.refreshed, f.layout,
-         f.inode IS NULL OR row_number() OVER (PARTITION BY o.root, f.device, f.inode ORDER BY f.id) = 1 AS first
+         f.inode IS NULL OR row_number() OVER (PARTITION BY o.root, f.device, f.inode ORDER BY t.trouble IS 'other', f.id) = 1 AS first
   FROM found AS o JOIN file AS f ON f.id = o.file LEFT JOIN troubles AS t ON t.file = f.id
 )
 SELECT r.source, count(f.root) FILTER (WHERE f.trouble IS NOT 'other') AS files, count(*) FILTER (WHERE f.trouble = 'broken') AS broken,
@@ -627,17 +627,20 @@ SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, h.na
 FROM troubles AS t JOIN file AS f ON f.id = t.file JOIN host AS h ON h.id = f.host WHERE t.trouble = 'other';
 
 -- Which files are on disk, each counted once, however many names it has (hard links, symbolic links, the snapshots of a cache)? path is
--- the first of the names, and all else is what was found there. The fingerprint may have been computed by another name.
+-- the first of the names, and all else is what was found there. A name that makes it a tensor file comes before one that does not, which
+-- does not count then. The fingerprint may have been computed by another name.
 DROP VIEW IF EXISTS main.physical_files;
 CREATE VIEW main.physical_files AS
 WITH named AS (
-  SELECT *, count(*) OVER one AS names, row_number() OVER (one ORDER BY path) AS number,
+  SELECT f.*, t.trouble, row_number() OVER (one ORDER BY t.trouble IS 'other', path) AS number,
+         CASE WHEN t.trouble IS 'other' THEN count(*) OVER one ELSE count(*) FILTER (WHERE t.trouble IS NOT 'other') OVER one END AS names,
          max(fingerprint) OVER (PARTITION BY host, device, inode, CASE WHEN inode IS NULL THEN id END, layout, size, mtime) AS known
-  FROM file WINDOW one AS (PARTITION BY host, device, inode, CASE WHEN inode IS NULL THEN id END)
+  FROM file AS f LEFT JOIN troubles AS t ON t.file = f.id
+  WINDOW one AS (PARTITION BY host, device, inode, CASE WHEN inode IS NULL THEN id END)
 )
 SELECT f.path, f.names, f.container, f.version, f.size, f.mtime, a.objects, a.parameters, l.stored_bytes,
-       f.error, t.trouble, f.known AS fingerprint, f.device, f.inode, h.name AS host, f.id AS file, f.layout
-FROM named AS f JOIN host AS h ON h.id = f.host LEFT JOIN troubles AS t ON t.file = f.id
+       f.error, f.trouble, f.known AS fingerprint, f.device, f.inode, h.name AS host, f.id AS file, f.layout
+FROM named AS f JOIN host AS h ON h.id = f.host
      LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture
 WHERE f.number = 1;
 
@@ -722,7 +725,7 @@ UNION ALL
 SELECT f.path, f.container, f.version, 1, 1, NULL, 0, a.objects, a.parameters, l.stored_bytes, f.size, datetime(f.mtime, 'unixepoch'),
        f.fingerprint, h.name, f.id, CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END, NULL
 FROM file AS f JOIN host AS h ON h.id = f.host JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
-WHERE f.error IS NULL AND f.manifest_bytes IS NOT 0 AND f.id NOT IN (SELECT file FROM model_parts);
+WHERE f.error IS NULL AND NOT (f.container IS 'ztensor' AND f.manifest_bytes IS 0) AND f.id NOT IN (SELECT file FROM model_parts);
 
 -- How many files have a tensor of this name, and do all of them have one shape and type for it?
 DROP VIEW IF EXISTS main.names;

@@ -18,7 +18,8 @@
 -- Attributes of the file are copied as zt_attributes shows them: within arrays and maps, NaN becomes null, byte strings become
 -- hexadecimal text, and keys become text.
 --
--- The result has a row for each file: its path, the new path, `same`, and the error of a file that cannot be read. `same` is 1 if the
+-- The result has a row for each file: its path, the new path, `same`, and the error of a file that cannot be read, or whose new path is its
+-- own. `same` is 1 if the
 -- new file has the old one's fingerprint, 0 if it has another one (by :dtype, or since the file was there before), and NULL if there is no
 -- new file, or if a tensor has no values that are known.
 --
@@ -68,4 +69,6 @@ FROM temp.convert_file WHERE error IS NULL AND target <> path;
 .bail off
 .read convert.tmp.sql
 
-SELECT path, target, same, error FROM temp.convert_file WHERE error IS NOT NULL OR target <> path ORDER BY path;
+SELECT path, target, same, CASE WHEN error IS NULL AND target = path THEN 'not written: its new name is its own; :folder names another folder'
+                                ELSE error END AS error
+FROM temp.convert_file ORDER BY path;

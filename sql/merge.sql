@@ -158,7 +158,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
         FROM (SELECT t.id AS there, f.id AS here, t.refreshed,
                      t.fingerprinted IS NOT NULL AS passed_there, f.fingerprinted IS NOT NULL AS passed_here,
                      t.checked IS NOT NULL AS checked_there, f.checked IS NOT NULL AS checked_here,
-                     t.size IS f.size AND t.mtime IS f.mtime AND t.inode IS f.inode AND t.device IS f.device
+                     t.size IS f.size AND t.mtime IS f.mtime AND coalesce(t.inode = f.inode, 1) AND t.device IS f.device
                        AND (SELECT etag FROM incoming.tag WHERE file = t.id) IS (SELECT etag FROM main.tag WHERE file = f.id)
                        AND NOT EXISTS (SELECT 1 FROM incoming.stamp AS s CROSS JOIN main.stamp AS o ON o.file = f.id AND o.path = s.path
                                        WHERE s.file = t.id AND (s.mtime IS NOT o.mtime OR s.ctime IS NOT o.ctime))
@@ -166,7 +166,8 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
                                        EXCEPT SELECT path, size, mtime, inode FROM main.external WHERE file = f.id)
                        AND NOT EXISTS (SELECT path, size, mtime, inode FROM main.external WHERE file = f.id
                                        EXCEPT SELECT path, size, mtime, inode FROM incoming.external WHERE file = t.id) AS same,
-                     t.refreshed IS NOT f.refreshed OR t.size IS NOT f.size OR t.mtime IS NOT f.mtime OR t.inode IS NOT f.inode
+                     t.refreshed IS NOT f.refreshed OR t.size IS NOT f.size OR t.mtime IS NOT f.mtime
+                       OR coalesce(t.inode <> f.inode, 0)
                        OR (SELECT max(mtime) FROM incoming.external WHERE file = t.id)
                           IS NOT (SELECT max(mtime) FROM main.external WHERE file = f.id)
                        OR (SELECT etag FROM incoming.tag WHERE file = t.id) IS NOT (SELECT etag FROM main.tag WHERE file = f.id)
@@ -176,7 +177,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
                        AND (SELECT here FROM merge_layout WHERE there = t.layout) IS f.layout AS alike,
                      (CASE WHEN t.id IN (SELECT y.id FROM incoming.file AS b CROSS JOIN incoming.file AS y ON y.host = b.host
                                            AND y.path > rtrim(b.path, '/') || '/' AND y.path < rtrim(b.path, '/') || '0'
-                                         WHERE b.error IS NOT NULL)
+                                         WHERE b.error IS NOT NULL AND coalesce(b.error_kind, 'missing') IN ('missing', 'denied', 'transient'))
                            THEN t.refreshed
                            ELSE max(t.refreshed, coalesce((SELECT refreshed FROM incoming.root WHERE id = t.root), 0)) END,
                       t.refreshed, coalesce(t.mtime, -1e300), coalesce(t.size, -1), coalesce(t.inode, -1),
@@ -184,7 +185,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
                       coalesce((SELECT max(ctime) FROM incoming.stamp WHERE file = t.id), -1))
                        > (CASE WHEN f.id IN (SELECT g.id FROM main.file AS b CROSS JOIN main.file AS g ON g.host = b.host
                                                AND g.path > rtrim(b.path, '/') || '/' AND g.path < rtrim(b.path, '/') || '0'
-                                             WHERE b.error IS NOT NULL)
+                                             WHERE b.error IS NOT NULL AND coalesce(b.error_kind, 'missing') IN ('missing', 'denied', 'transient'))
                                THEN f.refreshed
                                ELSE max(f.refreshed, coalesce((SELECT refreshed FROM main.root WHERE id = f.root), 0)) END,
                           f.refreshed, coalesce(f.mtime, -1e300), coalesce(f.size, -1), coalesce(f.inode, -1),
@@ -222,7 +223,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
     AND f.id NOT IN (SELECT g.id
                      FROM incoming.file AS b CROSS JOIN merge_host AS h ON h.there = b.host CROSS JOIN main.file AS g
                        ON g.host = h.here AND g.path > rtrim(b.path, '/') || '/' AND g.path < rtrim(b.path, '/') || '0'
-                     WHERE b.error IS NOT NULL)
+                     WHERE b.error IS NOT NULL AND coalesce(b.error_kind, 'missing') IN ('missing', 'denied', 'transient'))
   UNION ALL
   SELECT r.host, x.path, r.refreshed
   FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN main.root AS r ON r.id = m.here
@@ -233,7 +234,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
     AND x.id NOT IN (SELECT y.id
                      FROM main.file AS b CROSS JOIN merge_host AS h ON h.here = b.host CROSS JOIN incoming.file AS y
                        ON y.host = h.there AND y.path > rtrim(b.path, '/') || '/' AND y.path < rtrim(b.path, '/') || '0'
-                     WHERE b.error IS NOT NULL);
+                     WHERE b.error IS NOT NULL AND coalesce(b.error_kind, 'missing') IN ('missing', 'denied', 'transient'));
   INSERT INTO merge_gone SELECT host, path, at FROM merge_lost;
   INSERT INTO merge_lost SELECT h.here, g.path, g.at FROM incoming.gone AS g CROSS JOIN merge_host AS h ON h.there = g.host;
   INSERT INTO gone(host, path, at) SELECT host, path, max(at) FROM merge_lost GROUP BY host, path

@@ -20,6 +20,18 @@ DROP VIEW IF EXISTS temp.mlflow_best_models;
 DROP VIEW IF EXISTS temp.mlflow_failed_models;
 DROP VIEW IF EXISTS temp.mlflow_changed_models;
 DROP VIEW IF EXISTS temp.mlflow_refresh;
+DROP TABLE IF EXISTS temp.mlflow_names;
+
+-- The names of tensor files as patterns for small and capital letters: zt_files tells them apart.
+CREATE TEMP TABLE mlflow_names AS
+WITH RECURSIVE cased(pattern, rest) AS (
+  SELECT '', pattern FROM file_names
+  UNION ALL
+  SELECT pattern || CASE upper(substr(rest, 1, 1)) WHEN substr(rest, 1, 1) THEN substr(rest, 1, 1)
+                                                   ELSE '[' || substr(rest, 1, 1) || upper(substr(rest, 1, 1)) || ']' END, substr(rest, 2)
+  FROM cased WHERE rest <> ''
+)
+SELECT pattern FROM cased WHERE rest = '';
 
 -- Where does each run keep its artifacts? The answer is a list of patterns, or NULL if the place is not on this machine. The directory
 -- `id` has the artifacts. Patterns are used because a missing directory would be a row, and a run without artifacts has none.
@@ -52,7 +64,7 @@ local(run, id, pattern) AS (
   FROM escaped
 )
 SELECT run, id, CASE WHEN pattern IS NOT NULL
-  THEN (SELECT json_group_array(l.pattern || n.pattern) FROM file_names AS n) END
+  THEN (SELECT json_group_array(l.pattern || n.pattern) FROM mlflow_names AS n) END
 FROM local AS l;
 
 -- Which tensor files does each run have, and what do they contain? `error` is the reason why a file cannot be read. CROSS JOIN keeps

@@ -123,7 +123,8 @@ CREATE TEMP TABLE refresh_trouble(file INTEGER PRIMARY KEY, trouble);
 CREATE TEMP TABLE refresh_broken(path TEXT PRIMARY KEY) WITHOUT ROWID;
 -- Files with bytes in another file that has changed since, or is remote and cannot be reached now
 CREATE TEMP VIEW refresh_outdated AS
-SELECT x.file, f.root, z.size IS NULL AND zt_endpoint(f.path) IS NOT NULL AND (z.error_kind IN ('transient', 'denied') OR z.error GLOB '*: 401 *') AS unreached
+SELECT x.file, f.root,
+       z.size IS NULL AND zt_endpoint(f.path) IS NOT NULL AND (z.error_kind IN ('transient', 'denied') OR z.error GLOB '*: 401 *') AS unreached
 FROM external AS x CROSS JOIN file AS f ON f.id = x.file LEFT JOIN stamp AS s ON s.file = x.file AND s.path = x.path
      LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
 WHERE z.size IS NOT x.size
@@ -523,7 +524,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   -- Files below a directory that cannot be listed are not missing. A file in its place that was read is none.
   INSERT INTO refresh_broken
   SELECT path FROM file
-  WHERE error_kind IN ('missing', 'denied', 'transient') AND +id IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL) AND EXISTS (SELECT 1 FROM refresh_missing);
+  WHERE error IS NOT NULL AND coalesce(error_kind, 'missing') IN ('missing', 'denied', 'transient')
+    AND +id IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL) AND EXISTS (SELECT 1 FROM refresh_missing);
   UPDATE refresh_missing SET kept = 1
   WHERE path IN (SELECT m.path FROM refresh_broken AS b CROSS JOIN refresh_missing AS m
                  WHERE m.path > rtrim(b.path, '/') || '/' AND m.path < rtrim(b.path, '/') || '0');
@@ -573,7 +575,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
          (SELECT json_group_array(json_array(n.name, p.fingerprint)) FROM fingerprint AS p CROSS JOIN name AS n ON n.id = p.name WHERE p.file = f.id),
          (SELECT json_group_array(json_array(g.object, g.component, g.severity, g.rule, g.message)) FROM finding AS g WHERE g.file = f.id)
   FROM refresh_now AS w CROSS JOIN refresh_missing AS m CROSS JOIN file AS f ON f.id = m.file CROSS JOIN stamp AS s ON s.file = f.id AND s.path = ''
-  WHERE NOT m.kept AND s.birth IS NOT NULL AND f.error IS NULL AND f.container <> 'npy'
+  WHERE NOT m.kept AND s.birth IS NOT NULL AND f.inode IS NOT NULL AND f.error IS NULL AND f.container <> 'npy'
     AND NOT EXISTS (SELECT 1 FROM external WHERE file = f.id)
     AND EXISTS (SELECT 1 FROM root AS r WHERE r.host = w.host AND r.id <> w.root);
   DELETE FROM file WHERE id IN (SELECT file FROM refresh_missing WHERE NOT kept);

@@ -7,7 +7,7 @@
 -- are not read. `finding` is one of these:
 --
 --   wrong_shard        the tensor is in another file than the index says: `detail`
---   not_in_shard       the index has a tensor that none of its files has; `detail` is the file that should have it
+--   not_in_shard       the index has a tensor that none of its files has; `detail` is the file that should have it, NULL if it names none
 --   not_in_index       the file `detail` has a tensor that the index lacks
 --   missing_shard      there is no such file; its tensors are not listed one by one, unless another file has them
 --   unreadable_shard   the file cannot be read; `detail` is the reason
@@ -64,6 +64,9 @@ LEFT JOIN temp.safetensors_index_found AS f USING (path, tensor)
 WHERE NOT EXISTS (SELECT 1 FROM temp.safetensors_index_found AS h WHERE h.path = s.path AND h.tensor = s.tensor AND h.shard = s.shard)
   AND (f.tensor IS NOT NULL OR EXISTS (
     SELECT 1 FROM temp.safetensors_index_shard AS h WHERE h.path = s.path AND h.shard = s.shard AND h.error IS NULL))
+UNION ALL
+SELECT s.path, 'not_in_shard', s.tensor, NULL FROM temp.safetensors_index_says AS s
+WHERE s.shard IS NULL AND NOT EXISTS (SELECT 1 FROM temp.safetensors_index_found AS h WHERE h.path = s.path AND h.tensor = s.tensor)
 UNION ALL
 SELECT f.path, 'not_in_index', f.tensor, f.shard FROM temp.safetensors_index_found AS f
 WHERE NOT EXISTS (SELECT 1 FROM temp.safetensors_index_says AS s WHERE s.path = f.path AND s.tensor = f.tensor)

@@ -9,7 +9,7 @@
 -- finding:  missing     no file has this number
 --           unreadable  the file with this number cannot be read
 --           unmarked    the file has no split.no, split.count or split.tensors.count, so it is not a split, whatever its name
---           misnamed    split.no or split.count contradicts the file's name, or the name has no number
+--           misnamed    split.no or split.count contradicts the file's name, or the name has no number, or one beyond the number of files
 --           tensors     all files are there, but together they have fewer or more tensors than split.tensors.count
 --           repeated    a tensor is in more than one file
 
@@ -34,7 +34,8 @@ WITH named AS (
   UNION ALL
   SELECT model, splits, number + 1 FROM expected WHERE number < splits
 ), whole AS (
-  SELECT model, splits, sum(objects) AS objects, min(tensors) AS least, max(tensors) AS most FROM marked GROUP BY model, splits
+  SELECT model, splits, sum(objects) AS objects, min(tensors) AS least, max(tensors) AS most FROM marked
+  WHERE number BETWEEN 1 AND splits GROUP BY model, splits
   HAVING count(*) = splits AND count(error) = 0
 )
 SELECT finding, path, message FROM (
@@ -48,7 +49,8 @@ SELECT finding, path, message FROM (
   UNION ALL
   SELECT 'misnamed', path, printf('split.no %s, split.count %s', no, count) FROM renamed
   UNION ALL
-  SELECT 'misnamed', path, printf('split.no %s, split.count %s', no, count) FROM marked WHERE no + 1 <> number OR count <> splits
+  SELECT 'misnamed', path, printf('split.no %s, split.count %s', no, count) FROM marked
+  WHERE no + 1 <> number OR count <> splits OR number NOT BETWEEN 1 AND splits
   UNION ALL
   SELECT 'tensors', printf('%s-%05d-of-%05d.gguf', model, 1, splits),
          printf('%d tensors, split.tensors.count %s', objects, CASE WHEN least = most THEN least ELSE least || ' to ' || most END)

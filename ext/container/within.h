@@ -7,7 +7,7 @@
 #define ZT_WITHIN_LEAST 17       /* Bytes; fewer are identifiers, among others */
 
 /* True for n bytes that begin as a tensor file or a pickle does: the first ZT_WITHIN_LEAST of them,
-** and the last one. */
+** and the last one, which is a '.' of a pickle of protocols 2 to 5; give '.' if it may be any. */
 bool zt_within_is_file(const uint8_t *first, uint64_t n, uint8_t last);
 
 /* The number that torch.save began with before 1.6, 0x1950a86a20f9469cfc6c, little-endian. */

@@ -341,7 +341,8 @@ static fetch_verdict fetch_judge_status(zt_fetch *f, zt_error *err){
 bool zt_fetch_is_lost(const zt_fetch *f){
   const zt_http_answer *a = &f->http.answer;
   switch( a->outcome ){
-    case ZT_HTTP_ANSWERED: return !fetch_is_repeated(a->status);
+    case ZT_HTTP_ANSWERED:
+      return a->status==404 || a->status==410 || a->status==412 || a->status==416;
     case ZT_HTTP_NO_NAME: case ZT_HTTP_NO_CONNECTION: case ZT_HTTP_TIMEOUT: return true;
     default: return false;
   }

@@ -56,6 +56,7 @@ struct zt_fetch {
 
   zt_http_request http;      /* Its answer, after zt_fetch_end() */
   char etag[ZT_HTTP_ETAG];   /* Of the hub: what its own answer states of the file; "": nothing */
+  bool linked;               /* That is the tag of the bytes that it leads to */
   char *hop;                 /* Where redirects led; owned, NULL: nowhere */
 
   /* Private: */
@@ -95,7 +96,7 @@ int zt_fetch_add_header(zt_fetch *f, char *header, zt_error *err);
 int zt_fetch_fail_changed(zt_error *err);
 
 /* Returns whether a request that failed says that others for the same state will fail, too: the
-** answer is one that is not asked for again, or there is none. */
+** file is gone or another one, or no server answers. */
 bool zt_fetch_is_lost(const zt_fetch *f);
 
 #endif

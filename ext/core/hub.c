@@ -179,8 +179,9 @@ static int hub_authorize(zt_fetch *f, const zt_url *url, zt_error *err){
 /* Keeps the digest that the hub's own answer states of a file. */
 static void hub_learn(zt_fetch *f){
   const zt_http_answer *a = &f->http.answer;
-  const char *etag = *a->linked_etag ? a->linked_etag : a->etag;
-  if( *etag ) memcpy(f->etag, etag, sizeof(f->etag));
+  if( *a->linked_etag ) memcpy(f->etag, a->linked_etag, sizeof(f->etag));
+  else if( !f->linked && *a->etag ) memcpy(f->etag, a->etag, sizeof(f->etag));
+  f->linked |= *a->linked_etag!=0;
 }
 
 const zt_fetch_scheme zt_hub_scheme = { .authorize = hub_authorize, .learn = hub_learn,

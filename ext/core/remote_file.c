@@ -194,11 +194,18 @@ static int remote_file_check(zt_remote_file *f, zt_fetch *fetch, zt_error *err){
   return same ? SQLITE_OK : zt_fetch_fail_changed(err);
 }
 
-/* Ends a request for bytes. After a failure that the next ones would share nothing more is asked
+/* Ends a request for bytes. After a failure that the next ones would share, nothing more is asked
 ** for: a statement that goes on after an error would wait for each of its tensors. */
 static int remote_file_end(zt_remote_file *f, zt_fetch *fetch, zt_error *err){
-  const bool lost = zt_fetch_end(fetch, err) ? zt_fetch_is_lost(fetch)
-                                             : remote_file_check(f, fetch, err)!=SQLITE_OK;
+  const char *shard = err->shard;
+  bool lost;
+  if( zt_fetch_end(fetch, err) ){
+    lost = zt_fetch_is_lost(fetch);
+  }else{
+    err->shard = shard;
+    lost = remote_file_check(f, fetch, err)!=SQLITE_OK;
+    err->shard = NULL;
+  }
   if( !lost || !err->kind ) return err->rc;
   zt_monitor_enter(f->monitor);
   if( !f->lost ){
@@ -495,8 +502,12 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
     err->shard = shard;
     zt_monitor_enter(f->monitor);
     b = remote_file_block_at(f, offset);
-    if( b ) b->readers++;
-    else if( f->lost ) zt_fail_remote(err, f->lost_kind, "%s", f->lost);
+    if( b ){
+      b->readers++;
+    }else if( f->lost ){
+      err->shard = NULL;   /* The text has it */
+      zt_fail_remote(err, f->lost_kind, "%s", f->lost);
+    }
     zt_monitor_leave(f->monitor);
     if( err->rc ) break;
     got = b ? remote_file_copy_block(f, b, offset, buffer, n, err)

@@ -1,4 +1,5 @@
 """refresh.sql over remote sources: a file is unchanged by its tag, and nothing that cannot be reached is taken for gone."""
+import dataclasses
 import hashlib
 import io
 import json
@@ -260,6 +261,20 @@ def test_a_renamed_repository_is_unchanged(hub_server, opened, status):
         assert value(db, "SELECT count(fingerprint) FROM files") == 2
         db.close()
         hub_server.server.forget()
+
+
+def test_a_mirror_that_has_the_bytes_itself(hub_server, opened):
+    """Its store's own tag does not replace the digest that it stated."""
+    repository = hub_server.face.repository("org/model")
+    repository.commit({"a.safetensors": safetensors(count=300)})
+    hub_server.face.store_origin = hub_server.origin
+    hub_server.server.when(lambda request: "/resolve/" not in request.path and "/api/" not in request.path,
+                           lambda request: dataclasses.replace(answer := hub_server.face.store(request), headers={**answer.headers, "ETag": '"of-the-store"'}))
+    db = opened(hub_server.server)
+    for expected in ({"files": 1, "added": 1}, {"files": 1, "unchanged": 1}):
+        assert refresh(db, "hf://org/model")[1] == expected
+    assert rows(db, "SELECT f.etag = z.etag FROM files AS f, zt_files('hf://org/model') AS z") == [(1,)]
+    assert value(db, "SELECT error FROM zt_stats('hf://org/model')") is None
 
 
 def test_without_a_token_nothing_private_is_gone(hub_server, opened, monkeypatch):

@@ -40,6 +40,7 @@ def machine(tmp_path):
         shutil.rmtree(models, ignore_errors=True)
         models.mkdir(parents=True)
         for name, data in files.items():
+            (models / name).parent.mkdir(exist_ok=True)
             (models / name).write_bytes(data)
         catalog = create(tmp_path / host / "catalog.db", "audit.sql")
         db = open_connection(catalog)
@@ -106,6 +107,35 @@ def test_the_newer_refresh_wins(tmp_path, machine, order):
     assert {table: rows for table, rows in said(merged).items() if table != "changes"} == {
         table: rows for table, rows in said(new).items() if table != "changes"}
     assert set(said(new)["changes"]) >= set(said(merged)["changes"])
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_file_in_the_place_of_a_directory(tmp_path, machine, order):
+    """The newer catalog has no history: it was made when the file was there. A directory that could not be listed would keep what is below."""
+    old = shutil.copy(machine("a", {"run.zt/x.zt": model(1), "stays.zt": model(4)}, at=1000), tmp_path / "old.db")
+    new = machine("a", {"run.zt": b"broken", "stays.zt": model(4)}, at=2000)
+    file = edited(new, tmp_path / "file.db", "DELETE FROM change")
+    directory = edited(new, tmp_path / "directory.db", "DELETE FROM change", "UPDATE file SET error_kind = 'denied' WHERE error IS NOT NULL")
+    for catalog, count in ((file, 2), (directory, 3)):
+        merged = create(tmp_path / f"merged{count}.db")
+        merge(merged, *([old, catalog][i] for i in order))
+        assert ask(merged, "SELECT count(*) FROM file") == [(count,)]
+
+
+def test_a_number_of_an_inode_that_is_used_again(tmp_path, machine):
+    """Catalogs of one host, of two sources: the older one has the number that the newer one's file has now."""
+    passed(machine("a", {"gone.zt": model(1)}, at=1000), "a", "fingerprint")
+    old = shutil.copy(tmp_path / "a" / "catalog.db", tmp_path / "old.db")
+    new = edited(machine("a", {"new.zt": model(2)}, at=2000), tmp_path / "new.db", "DELETE FROM change")
+    old = edited(old, tmp_path / "same.db", f"ATTACH '{new}' AS new", "UPDATE file SET (device, inode) = (SELECT device, inode FROM new.file)",
+                 "UPDATE stamp SET birth = (SELECT birth FROM new.stamp) - 1", "UPDATE root SET source = source || '/old'")
+    for order in ((old, new), (new, old)):
+        merged = create(tmp_path / f"merged{order.index(old)}.db")
+        merge(merged, *order)
+        assert ask(merged, "SELECT inode IS NULL, fingerprint IS NULL FROM file ORDER BY path") == [(1, 0), (0, 1)]
+        assert ask(merged, "SELECT names, files FROM totals") == [(2, 2)]
+        assert merge(merged, *order) == [(0, 0, 0, 1)] * 2
+        assert ask(merged, "SELECT names, files FROM totals") == [(2, 2)]
 
 
 def test_what_a_second_pass_found_comes_later(tmp_path, machine):

@@ -259,6 +259,66 @@ def test_repeated_fingerprints(plant):
     assert len(ask(plant.catalog, "SELECT * FROM copies")) == 12
 
 
+def test_models_of_all_formats_are_models(plant):
+    """Only zTensor's data shards are none: what other formats say in place of a manifest is not counted in manifest_bytes."""
+    formats = ROOT / "tests/formats"
+    files = {"a.h5": "hdf5/golden/keras.weights.h5", "b.h5": "hdf5/golden/keras.weights.h5", "m.mat": "matlab/golden/*.mat",
+             "m.msgpack": "msgpack/golden/*.msgpack", "m.tflite": "tflite/golden/*.tflite", "m.onnx": "onnx/golden/*.onnx", "m.gguf": "gguf/golden/*.gguf"}
+    plant()
+    for name, source in files.items():
+        shutil.copy(sorted(formats.glob(source))[0], plant.models / name)
+    plant()
+    passes(plant.catalog, "fingerprint")
+    for view in ("whole_models", "unlicensed_files UNION SELECT path FROM licences", "unreferenced_files"):
+        assert names(ask(plant.catalog, f"SELECT path FROM {view}")) == sorted(files), view
+    assert names(ask(plant.catalog, "SELECT path FROM same_models")) == ["a.h5", "b.h5"]
+
+
+def test_external_data_exist_once(plant):
+    """However many models refer to them, and by whichever spelling."""
+    plant(**{f"{name}__onnx": onnx.model(onnx.graph([onnx.tensor("w", [1000], 2, onnx.external(location=place, offset="0", length="1000"))]))
+             for name, place in (("a", "w.bin"), ("b", "./w.bin"), ("c", "w.bin"))})
+    (plant.models / "w.bin").write_bytes(os.urandom(1000))
+    plant()
+
+    def hashed():
+        done = shell(plant.catalog, f".load {EXTENSION}", f".read {SQL / 'audit.sql'}", "SELECT copies, files, spare_bytes FROM hashed_duplicates")
+        assert done.err == ""
+        return done.out.split()
+
+    assert hashed() == []
+    shutil.copy(plant.models / "w.bin", plant.models / "v.bin")
+    plant(d__onnx=onnx.model(onnx.graph([onnx.tensor("w", [1000], 2, onnx.external(location="v.bin", offset="0", length="1000"))])))
+    assert hashed() == ["2|2|1000"]
+
+
+def test_a_name_that_makes_a_file_a_tensor_file_comes_first(plant):
+    """The hub's cache: a pointer of git in place of a model, whose other name has no end."""
+    plant()
+    os.mkdir(plant.models / "blobs")
+    (plant.models / "blobs/0123abcd").write_text("version https://git-lfs.github.com/spec/v1\n")
+    os.link(plant.models / "blobs/0123abcd", plant.models / "model.safetensors")
+    (plant.models / "notes.txt").write_text("notes")
+    refresh(plant.catalog, f"{plant.models}/**/*")
+    size = os.path.getsize(plant.models / "model.safetensors")
+    assert ask(plant.catalog, "SELECT names, files, broken, others, bytes_on_disk, bytes_by_name FROM totals") == [(1, 1, 1, 1, size, size)]
+    assert ask(plant.catalog, "SELECT files, broken, others, distinct_bytes FROM sources WHERE source GLOB '*[*]*'") == [(1, 1, 2, size)]
+    assert names(ask(plant.catalog, "SELECT path FROM physical_files")) == ["model.safetensors", "notes.txt"]
+
+
+def test_numbers_beyond_64_signed_bits_are_texts(plant):
+    plant()
+    for name in ("1.2-zstd-ulen-max.zt", "2-L1-2-64-1-elements.zt"):
+        for path in (ROOT / "tests/formats/ztensor/hostile").glob(name):
+            shutil.copy(path, plant.models)
+    plant()
+    assert ask(plant.catalog, "SELECT max(decoded_bytes) FROM largest_tensors") == [("18446744073709551615",)]
+    views = ("largest_tensors", "digests", "missing_digests", "objects", "components")
+    for view in views:
+        columns = [column for column, in ask(plant.catalog, f"SELECT name FROM pragma_table_info('{view}')")]
+        assert ask(plant.catalog, f"SELECT count(*) FROM {view} WHERE " + " OR ".join(f"typeof({column}) = 'blob'" for column in columns)) == [(0,)], view
+
+
 CHUNKED = ROOT / "tests/formats/hdf5/golden/indexes.h5"   # Five datasets of one content; their chunks have no one offset
 
 

@@ -201,12 +201,13 @@ def test_indexes_at_any_depth_and_broken_ones(shell, tmp_path):
     (deep / "good.safetensors.index.json").write_text('{"weight_map":{"w":"a.safetensors"},"metadata":{"total_size":1}}')
     (deep / "m.safetensors.index.json").write_text('{"weight_map":{"w":"b.safetensors","v":"a.safetensors"}}')
     (deep / "n.safetensors.index.json").write_text("{")
+    (deep / "null.safetensors.index.json").write_text('{"weight_map":{"w":"a.safetensors","ghost":null}}')
     (tmp_path / "o.safetensors.index.json").write_text('{"weight_map":[]}')
     found = [(index[len(str(tmp_path)) + 1:], finding, name) for index, finding, name, _ in findings(shell, tmp_path)]
     assert found == [
         ("it's/deep/m.safetensors.index.json", "not_in_shard", "v"), ("it's/deep/m.safetensors.index.json", "unreadable_shard", "b.safetensors"),
         ("it's/deep/m.safetensors.index.json", "wrong_shard", "w"),
-        ("it's/deep/n.safetensors.index.json", "broken_index", None), ("o.safetensors.index.json", "broken_index", None)]
+        ("it's/deep/n.safetensors.index.json", "broken_index", None), ("it's/deep/null.safetensors.index.json", "not_in_shard", "ghost"), ("o.safetensors.index.json", "broken_index", None)]
 
 
 @pytest.mark.parametrize("index", ["model.safetensors.index.fp16.json", "model.safetensors.fp16.index.json", "model.fp16.safetensors.index.json"])

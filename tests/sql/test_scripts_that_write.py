@@ -109,7 +109,8 @@ def test_a_file_that_is_there_stays(tmp_path):
     assert "ztensor: model.safetensors: there is a file already" in err and code == 1 and found[0]["same"] is None
     assert tmp_path.joinpath("model.safetensors").read_bytes() == b"mine"
     before = tmp_path.joinpath("model.zt").read_bytes()
-    assert run("convert.sql", tmp_path, source="model.zt") == ([], "", 0)   # It would be its own target
+    itself = {"path": "model.zt", "target": "model.zt", "same": None, "error": "not written: its new name is its own; :folder names another folder"}
+    assert run("convert.sql", tmp_path, source="model.zt") == ([itself], "", 0)
     assert tmp_path.joinpath("model.zt").read_bytes() == before
 
 

@@ -70,6 +70,13 @@ def test_a_split_whose_name_has_no_number(model):
                                ("misnamed", str(model / "part2.gguf"), "split.no 1, split.count 3")]
 
 
+def test_a_number_beyond_the_number_of_files(model):
+    path_of(model, 4).write_bytes(split(3, 3, 5, "more"))
+    assert findings(model) == [("misnamed", str(path_of(model, 4)), "split.no 3, split.count 3")]
+    path_of(model, 2).unlink()
+    assert [row[0] for row in findings(model)] == ["missing", "misnamed"]
+
+
 def test_names_in_capitals(model):
     path_of(model, 2).unlink()
     for number in (1, 3):

@@ -15,6 +15,11 @@ CREATE TABLE run(id INTEGER PRIMARY KEY, run_id, status, result, stop_time, expe
 INSERT INTO run VALUES(1, 'r', 'COMPLETED', 0.5, '2020-01-01 00:00:00', 1);
 CREATE TABLE artifact(artifact_id INTEGER PRIMARY KEY, run_id, filename, content);
 CREATE TABLE resource(resource_id INTEGER PRIMARY KEY, filename, content); CREATE TABLE runs_resources(run_id, resource_id);"""
+MLFLOW = """
+CREATE TABLE experiments(experiment_id INTEGER PRIMARY KEY, name, artifact_location); INSERT INTO experiments VALUES(1, 'e', '/none');
+CREATE TABLE runs(run_uuid, name, status, end_time, lifecycle_stage, artifact_uri, experiment_id);
+CREATE TABLE inputs(source_type, source_id, destination_type, destination_id); CREATE TABLE tags(key, value, run_uuid);
+CREATE TABLE latest_metrics(run_uuid, key, value, is_nan);"""
 OPTUNA = """
 CREATE TABLE studies(study_id INTEGER PRIMARY KEY, study_name); INSERT INTO studies VALUES(1, 's');
 CREATE TABLE version_info(library_version); INSERT INTO version_info VALUES('4.0.0');
@@ -94,6 +99,22 @@ def test_a_content_that_is_text_is_no_path(catalog, table):
     db.executescript((SQL / "sacred.sql").read_text())
     assert rows(db, "SELECT role, name, parameters, size, error FROM sacred_models") == [
         (table, "logged.zt", None, len("there.zt"), "ztensor: <blob>: not a tensor file of a known format")]
+
+
+def test_mlflow_finds_names_in_capitals_as_a_refresh_does(catalog):
+    names = ["Model.SAFETENSORS", "MODEL.PT", "sub/w.Zt", "PyTorch_Model.BIN", "notes.TXT", "[x].ZT"]
+    for name in names:
+        os.makedirs(os.path.dirname(f"r1/artifacts/{name}"), exist_ok=True)
+        with open(f"r1/artifacts/{name}", "wb") as file:
+            file.write(writer.sample())
+    db = catalog()
+    db.execute("ATTACH ':memory:' AS mlflow")
+    db.executescript(MLFLOW.replace("CREATE TABLE ", "CREATE TABLE mlflow.").replace("INSERT INTO ", "INSERT INTO mlflow."))
+    db.execute("INSERT INTO mlflow.runs VALUES('r1', 'n', 'FINISHED', 1000, 'active', ?, 1)", (f"{os.getcwd()}/r1/artifacts",))
+    db.executescript((SQL / "mlflow.sql").read_text())
+    names.remove("notes.TXT")
+    assert sorted(rows(db, "SELECT artifact FROM mlflow_models")) == sorted((name,) for name in names)
+    assert rows(db, "SELECT path FROM run_files ORDER BY 1") == rows(db, "SELECT path FROM files ORDER BY 1") != []
 
 
 def test_a_path_with_a_colon_behind_a_slash_is_no_uri(catalog):
