@@ -198,11 +198,14 @@ FROM (SELECT r.digest, r.dtype, r.encoding, r.length, r.file, r.name, r.componen
      JOIN file AS f ON f.id = c.file JOIN host AS h ON h.id = f.host JOIN name AS n ON n.id = c.name
 ORDER BY c.digest, f.path, object, c.component;
 
--- Which components of a file are tied, that is, share the same range of its bytes? `shared` is their number.
+-- Which components of a file are tied, that is, share the same range of its bytes? `shared` is their number. A compressed pickle, or a
+-- compressed element of MATLAB, is one range for all that is in it, and says nothing.
 DROP VIEW IF EXISTS main.tied_weights;
 CREATE VIEW main.tied_weights AS
 WITH tied AS (
-  SELECT * FROM (SELECT *, count(*) OVER (PARTITION BY layout, shard, offset, length) AS shared FROM part WHERE length > 0 AND offset IS NOT NULL)
+  SELECT * FROM (SELECT *, count(*) OVER (PARTITION BY layout, shard, offset, length) AS shared FROM part
+                 WHERE length > 0 AND offset IS NOT NULL
+                   AND storage NOT IN (SELECT id FROM storage WHERE encoding GLOB 'zlib*' OR encoding GLOB 'gzip*'))
   WHERE shared > 1
 )
 SELECT f.path, p.shard, CASE WHEN p.shard IS NULL THEN p.offset + f.data_offset ELSE p.offset END AS offset, p.length,
@@ -607,7 +610,8 @@ FROM (SELECT DISTINCT c.path, c.object, c.component, c.dtype, c.byte_order, c.de
                                                                            OR x.path GLOB '*-' || c.shard || '.zt')), c.file || ' ' || c.shard) END AS place
                   FROM components AS c JOIN file AS f ON f.id = c.file WHERE c.length > 0 AND c.host = zt_host()) AS c
               ON g.dtype = c.dtype AND g.decoded_length = c.decoded_length
-            GROUP BY c.place, coalesce(c.offset, c.object), c.length, c.dtype, c.byte_order) AS c
+            GROUP BY c.place, CASE WHEN c.offset IS NULL OR c.encoding GLOB 'zlib*' OR c.encoding GLOB 'gzip*' THEN c.object || ' ' || c.component
+                                   ELSE c.offset END, c.length, c.dtype, c.byte_order) AS c
       CROSS JOIN zt_components(c.path, 'skip') AS z
         ON z.path = c.path AND z.object = c.object AND z.component = c.component)
 GROUP BY hash, dtype, byte_order, decoded_length HAVING count(*) > 1 AND hash IS NOT NULL;

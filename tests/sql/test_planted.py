@@ -2,10 +2,13 @@
 have nothing to do with each other, tied weights, and files that were renamed, moved, linked or replaced."""
 import json
 import os
+import pickle
 import shutil
 import sqlite3
 import struct
+import zlib
 
+import numpy
 import pytest
 
 import tracing
@@ -317,6 +320,17 @@ def test_numbers_beyond_64_signed_bits_are_texts(plant):
     for view in views:
         columns = [column for column, in ask(plant.catalog, f"SELECT name FROM pragma_table_info('{view}')")]
         assert ask(plant.catalog, f"SELECT count(*) FROM {view} WHERE " + " OR ".join(f"typeof({column}) = 'blob'" for column in columns)) == [(0,)], view
+
+
+def test_a_compressed_pickle_ties_nothing(plant):
+    """Its arrays have one range of the file's bytes."""
+    arrays = {"x": numpy.arange(10.0), "y": numpy.arange(10.0) + 1, "z": numpy.arange(10.0)}
+    plant(z__pkl_z=zlib.compress(pickle.dumps(arrays, 4)), raw__pkl=pickle.dumps({**arrays, "tied": arrays["x"]}, 4))
+    os.rename(plant.models / "z.pkl_z", plant.models / "z.pkl.z")
+    plant()
+    assert sorted((os.path.basename(path), name) for path, name in ask(plant.catalog, "SELECT path, object FROM tied_weights")) == [("raw.pkl", "tied"), ("raw.pkl", "x")]
+    done = shell(plant.catalog, f".load {EXTENSION}", f".read {SQL / 'audit.sql'}", "SELECT copies, files FROM hashed_duplicates ORDER BY 1")
+    assert (done.out.split(), done.err) == (["2|2", "4|2"], "")
 
 
 CHUNKED = ROOT / "tests/formats/hdf5/golden/indexes.h5"   # Five datasets of one content; their chunks have no one offset
