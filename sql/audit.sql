@@ -606,8 +606,9 @@ FROM (SELECT DISTINCT c.path, c.object, c.component, c.dtype, c.byte_order, c.de
                   GROUP BY dtype, decoded_length HAVING count(*) > 1 AND count(digest) < count(*)) AS g
             JOIN (SELECT c.*, CASE WHEN c.shard IS NULL THEN coalesce(f.device || ' ' || f.inode, c.file)
                                    ELSE coalesce((SELECT coalesce(f.device || ' ' || x.inode, x.path) FROM external AS x
-                                                  WHERE x.file = f.id AND (x.path = rtrim(f.path, replace(f.path, '/', '')) || c.shard
-                                                                           OR x.path GLOB '*-' || c.shard || '.zt')), c.file || ' ' || c.shard) END AS place
+                                                  WHERE x.file = f.id AND x.path IN (rtrim(f.path, replace(f.path, '/', '')) || c.shard,
+                                                    substr(f.path, 1, length(rtrim(f.path, replace(f.path, '.', ''))) - 1) || '-' || c.shard || '.zt',
+                                                    f.path || '-' || c.shard || '.zt')), c.file || ' ' || c.shard) END AS place
                   FROM components AS c JOIN file AS f ON f.id = c.file WHERE c.length > 0 AND c.host = zt_host()) AS c
               ON g.dtype = c.dtype AND g.decoded_length = c.decoded_length
             GROUP BY c.place, CASE WHEN c.offset IS NULL OR c.encoding GLOB 'zlib*' OR c.encoding GLOB 'gzip*' THEN c.object || ' ' || c.component

@@ -346,7 +346,11 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
 
   INSERT OR IGNORE INTO root(host, path, source) SELECT host, source, source FROM refresh_now;
   UPDATE refresh_now SET root = (SELECT id FROM root AS r WHERE r.host = refresh_now.host AND r.source = refresh_now.source);
-  -- Files of a catalog of the first version have the same source on a host without a name. Some may have been found again.
+  -- Files of a catalog of the first version have the same source on a host without a name. Some may have been found again. Runs refer to
+  -- them by their paths.
+  UPDATE OR REPLACE run_files SET path = zt_absolute(path)
+  WHERE host = '' AND path IN (SELECT f.path FROM host AS h CROSS JOIN root AS r ON r.host = h.id CROSS JOIN file AS f ON f.root = r.id
+                               WHERE h.name = '' AND r.source = NEW.source);
   UPDATE OR IGNORE file SET host = (SELECT host FROM refresh_now), root = (SELECT root FROM refresh_now), path = zt_absolute(path)
   WHERE root = (SELECT r.id FROM host AS h CROSS JOIN root AS r ON r.host = h.id WHERE h.name = '' AND r.source = NEW.source);
   DELETE FROM file

@@ -75,7 +75,7 @@ FROM sacred_models WHERE status IN ('FAILED', 'INTERRUPTED', 'TIMEOUT');
 
 -- Which files may be the logged ones, and are they still the same? An artifact's candidates are the catalog's files of that name. A
 -- resource's candidate is the file at its path, if it exists. `found` is 1 if one of them is the same. Unreadable files are compared by
--- their size, bytes in several places by their content, and those in other files not at all. `stem`: the name of the array of an npy
+-- their size, bytes in several places or out of the file's reach by their content, and those in other files not at all. `stem`: the name of the array of an npy
 -- file, which is `data` in the BLOB. Special characters of patterns are put in brackets, because the name of a missing file must not match other files.
 CREATE TEMP VIEW sacred_compared AS
 WITH candidate(run, role, id, path) AS (
@@ -96,8 +96,9 @@ compared AS (
         SELECT 1 FROM zt_components(m.content, 'skip') AS a LEFT JOIN zt_components(f.path, 'skip') AS b
           ON b.object = coalesce(f.stem || substr(a.object, 5), a.object)
           AND b.component = a.component
-        WHERE CASE WHEN b.object IS NULL THEN 1 WHEN a.shard IS NOT NULL THEN 0
-          WHEN a.offset IS NOT NULL THEN b.stored <> a.stored ELSE b.hash IS NOT a.hash END)
+        WHERE CASE WHEN b.object IS NULL THEN 1 WHEN a.shard IS NOT NULL OR b.shard IS NOT NULL THEN (a.shard IS NULL) <> (b.shard IS NULL)
+          WHEN (a.offset IS NULL) <> (b.offset IS NULL) OR a.length IS NOT b.length THEN 1
+          WHEN a.offset + a.length <= m.size AND b.offset + b.length <= f.size THEN b.stored <> a.stored ELSE b.hash IS NOT a.hash END)
     END AS same
   FROM sacred_contents AS m
   CROSS JOIN candidate AS c ON c.run = m.run AND c.role = m.role AND c.id = m.id
@@ -125,8 +126,11 @@ SELECT c.experiment, c.run, c.role, c.name, c.path,
     UNION
     SELECT b.object FROM zt_components(m.content, 'skip') AS a CROSS JOIN zt_components(c.path, 'skip') AS b
       ON b.object = coalesce(c.stem || substr(a.object, 5), a.object) AND b.component = a.component
-    WHERE b.dtype <> a.dtype OR CASE WHEN a.shard IS NOT NULL THEN 0
-      WHEN a.offset IS NOT NULL AND b.offset IS NOT NULL THEN b.stored <> a.stored ELSE b.hash IS NOT a.hash END
+    WHERE b.dtype <> a.dtype
+       OR CASE WHEN a.shard IS NOT NULL OR b.shard IS NOT NULL THEN (a.shard IS NULL) <> (b.shard IS NULL)
+            WHEN (a.offset IS NULL) <> (b.offset IS NULL) OR a.length IS NOT b.length THEN 1
+            WHEN a.offset + a.length <= c.size_logged AND b.offset + b.length <= c.size_now THEN b.stored <> a.stored
+            ELSE b.hash IS NOT a.hash END
     INTERSECT SELECT object FROM zt_objects(c.path, 'skip'))) AS changed,
   c.size_logged, c.size_now, datetime(c.ended, 'unixepoch') AS ended, datetime(c.mtime, 'unixepoch') AS written, c.error
 FROM sacred_compared AS c

@@ -358,6 +358,8 @@ def test_a_migrated_catalog_belongs_to_whoever_refreshes_it(tmp_path, first):
     for table in ("files", "objects", "components", "attributes"):
         db.execute(f"UPDATE {table} SET path = CASE WHEN path = ? THEN 'models/new.zt' ELSE 'models/' || path END", (first_path,))
     db.execute("UPDATE files SET source = 'models'")
+    db.execute("DELETE FROM run_files")
+    db.execute("INSERT INTO run_files VALUES('mine', 'm.db', 'r', 'n', 'finished', 'models/new.zt', 60.5)")
     db.commit()
     db.close()
     shell(tmp_path / "old.db", *MIGRATE)
@@ -366,6 +368,7 @@ def test_a_migrated_catalog_belongs_to_whoever_refreshes_it(tmp_path, first):
         catalogs.refresh(tmp_path / "old.db", source, cwd=tmp_path)
     assert ask(tmp_path / "old.db", "SELECT path, host FROM files") == [(str(tmp_path / "models" / "new.zt"), catalogs.HOST)]
     assert ask(tmp_path / "old.db", "SELECT host FROM sources") == [(catalogs.HOST,)]
+    assert ask(tmp_path / "old.db", "SELECT path, file IS NOT NULL FROM runs") == [(str(tmp_path / "models" / "new.zt"), 1)]
 
 
 def version_1(path):

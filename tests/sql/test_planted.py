@@ -295,6 +295,16 @@ def test_external_data_exist_once(plant):
     assert hashed() == ["2|2|1000"]
 
 
+def test_a_shard_whose_name_ends_as_another_one(plant):
+    contents = {"base": b"B" * 200, "a-base": b"A" * 200}
+    shards = {name: writer.data_shard(data) for name, data in contents.items()}
+    plant(model__zt=writer.write_2({name: writer.in_shard(name, 4096, 200) for name in contents}, shards=shards),
+          other__zt=writer.write({"p": dense(contents["base"]), "q": dense(contents["a-base"])}),
+          **{f"model-{name}__zt": shard for name, shard in shards.items()})
+    done = shell(plant.catalog, f".load {EXTENSION}", f".read {SQL / 'audit.sql'}", "SELECT copies, files FROM hashed_duplicates")
+    assert (done.out.split(), done.err) == (["2|2", "2|2"], "")
+
+
 def test_a_name_that_makes_a_file_a_tensor_file_comes_first(plant):
     """The hub's cache: a pointer of git in place of a model, whose other name has no end."""
     plant()

@@ -7,7 +7,7 @@ import pytest
 
 import writer
 from catalogs import SQL
-from support import rows
+from support import ROOT, rows
 
 SACRED = """
 CREATE TABLE experiment(experiment_id INTEGER PRIMARY KEY, name); INSERT INTO experiment VALUES(1, 'e');
@@ -49,6 +49,12 @@ def npy(values):
     return out.getvalue()
 
 
+def npz(**arrays):
+    out = io.BytesIO()
+    numpy.savez(out, **{name: numpy.array(values, "f4") for name, values in arrays.items()})
+    return out.getvalue()
+
+
 def scattered(dtype, fill):
     """Bytes in several places."""
     import write_msgpack as msgpack
@@ -57,6 +63,9 @@ def scattered(dtype, fill):
 
 
 SHARDED = writer.write_2({"w": writer.in_shard("s", 4096, 3)}, shards={"s": writer.data_shard(b"abc")})
+NPZ = npz(a=[1, 2], b=[3])
+LOST = NPZ[:26] + b"\1" + NPZ[27:]   # The local header of a has another name
+OUTSIDE = (ROOT / "tests/formats/tflite/golden/external/hand.tflite").read_bytes()   # A bit of it puts two tensors inside
 LOGGED = {  # name: what was logged, what is there, same, (added, removed, changed)
     "same.npy": (npy([1, 2, 3]), npy([1, 2, 3]), 1, None),
     "values.npy": (npy([1, 2, 3]), npy([9, 9, 9]), 0, (0, 0, 1)),
@@ -66,6 +75,8 @@ LOGGED = {  # name: what was logged, what is there, same, (added, removed, chang
     "values.msgpack": (scattered("float32", 1), scattered("float32", 2), 0, (0, 0, 1)),
     "text.msgpack": (scattered("float32", 1), scattered("float32", 1).replace(b"text", b"tent"), 0, (0, 0, 0)),
     "same.zt": (SHARDED, SHARDED, 1, None),
+    "lost.npz": (NPZ, LOST, 0, (0, 0, 1)), "same lost.npz": (LOST, LOST, 1, None),
+    "inside.tflite": (OUTSIDE, OUTSIDE[:53] + bytes([OUTSIDE[53] ^ 1]) + OUTSIDE[54:], 0, (0, 0, 3)),
     "shard.zt": (writer.data_shard(b"abc"), writer.data_shard(b"abc"), 1, None),
 }
 

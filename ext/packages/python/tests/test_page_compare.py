@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from commanding import Command, Server
 from tensor_files import f16, f32, floats, gguf, safetensors
+from ztensor_sqlite.comparisons import Comparisons, Job
 
 NAN = float("nan")
 LAYERS = 12
@@ -214,6 +215,15 @@ def test_one_base_against_several(pages):
     assert [re.sub(r"^(\d): \S+ \( alone.*?\) ", r"\1: ", text(row)).split()[:5] for row in rows] == [
         ["1:", "13", "2", "0", "0"], ["2:", "14", "1", "0", "0"], ["3:", "13", "2", "2", "0"], ["4:", "14", "1", "0", "0"]]
     assert "All rows have one scale" in html
+
+
+def test_a_comparison_that_ends_while_a_page_is_made_is_under_way_on_it():
+    work = Comparisons("catalog.db", "kept.db")
+    job = work.jobs[1, 2] = Job((1, 2))
+    job.state = "running"
+    seen = work.seen()
+    work._finish(job, None)
+    assert work.jobs == {} and seen.of(2, 1) is job and job.state == "running"
 
 
 def test_at_most_eight_models_beside_the_base(pages):

@@ -19,6 +19,21 @@ class Job:
         self.pair, self.state, self.progress, self.error = pair, "waiting", None, None
 
 
+class Seen:
+    """The comparisons at the time before a page reads their results: one that has ended since is still under way on that page, which
+    then loads itself again."""
+
+    def __init__(self, comparisons, jobs):
+        self.comparisons, self.jobs = comparisons, jobs
+
+    def of(self, a, b):
+        """The comparison of two models that is waiting or running, or has failed; or None."""
+        return self.jobs.get((min(a, b), max(a, b)))
+
+    def before(self, job):
+        return self.comparisons.before(job)
+
+
 class Comparisons:
     """Models are named by their first files. A pair is two of these numbers, the smaller one first. A finished comparison is forgotten
     here: its results are in the database."""
@@ -29,10 +44,9 @@ class Comparisons:
         self.process = self.thread = None
         self.is_closed = False
 
-    def of(self, a, b):
-        """The comparison of two models that is waiting or running, or has failed; or None."""
+    def seen(self):
         with self.change:
-            return self.jobs.get((min(a, b), max(a, b)))
+            return Seen(self, dict(self.jobs))
 
     def before(self, job):
         """The number of comparisons that come before a waiting one."""

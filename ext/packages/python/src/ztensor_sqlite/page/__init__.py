@@ -84,6 +84,8 @@ def view(template, question):
                         table.read(connection)
                 return context, tables, shared.roots(connection)
 
+        work = comparisons(datasette, name)
+        work = work and work.seen()
         try:
             context, tables, roots = await datasette.databases[name].execute_fn(ask)
         except sqlite3.OperationalError as error:
@@ -97,7 +99,7 @@ def view(template, question):
             return downloads.response(datasette.databases[name], table, form, f"{name}-{table.name}", HEADERS)
         base = datasette.urls.path(f"/-/ztensor/{tilde_encode(name)}")
         return render(template, base=base, catalog=name, datasette_url=datasette.urls.database(name), here=parameters, short=words.shorter(roots),
-                      work=comparisons(datasette, name), token=request.scope.get("csrftoken"),
+                      work=work, token=request.scope.get("csrftoken"),
                       collection=datasette.metadata("title", database=name, fallback=False) or words.collection(roots) or name, **context)
     return answer
 
