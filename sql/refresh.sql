@@ -210,7 +210,8 @@ CREATE TEMP TRIGGER refresh_layout_insert INSTEAD OF INSERT ON refresh_layout BE
        CROSS JOIN shape AS s ON s.id = o.shape
   WHERE a.digest = NEW.architecture AND l.digest = NEW.layout
   GROUP BY o.layout, o.kind;
-  -- Bytes in several components: the bytes that a component adds to those that begin before it. One that is not in one piece counts whole.
+  -- Bytes in several components count once: each component adds what lies behind those that begin before it. A component that is not in
+  -- one piece counts whole.
   UPDATE layout SET distinct_bytes = (
     SELECT CASE WHEN layout.components = 0 THEN 0
                 ELSE sum(CASE WHEN offset IS NULL THEN length ELSE max(0, ending - max(offset, coalesce(before, offset))) END) END

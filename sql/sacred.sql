@@ -75,8 +75,9 @@ FROM sacred_models WHERE status IN ('FAILED', 'INTERRUPTED', 'TIMEOUT');
 
 -- Which files may be the logged ones, and are they still the same? An artifact's candidates are the catalog's files of that name. A
 -- resource's candidate is the file at its path, if it exists. `found` is 1 if one of them is the same. Unreadable files are compared by
--- their size, bytes in several places or out of the file's reach by their content, and those in other files not at all. `stem`: the name of the array of an npy
--- file, which is `data` in the BLOB. Special characters of patterns are put in brackets, because the name of a missing file must not match other files.
+-- their size, bytes in several places or out of the file's reach by their content, and those in other files not at all. `stem` is the name
+-- of the array of an npy file, which is `data` in the BLOB. Special characters of patterns are put in brackets, because the name of a
+-- missing file must not match other files.
 CREATE TEMP VIEW sacred_compared AS
 WITH candidate(run, role, id, path) AS (
   SELECT l.run, l.role, l.id, f.path FROM sacred_logged AS l JOIN files AS f

@@ -447,9 +447,9 @@ def test_the_first_tensor_that_cannot_be_read_ends_a_statement(web, remote, stat
 
 def test_what_every_tensor_behind_would_meet_is_asked_for_once(web, remote):
     """zt_stats goes on after an error: it must not wait for each of 1,500 tensors."""
-    answers = [(STALL, "transient", "the server did not answer in time"), (Answer(status=404), "missing", "404"), (Answer(status=410), "missing", "410"),
-               (Answer(status=412), "transient", "the file changed while it was read")]
-    for i, (answer, kind, said) in enumerate(answers):
+    answers = [(STALL, "the server did not answer in time"), (Answer(status=404), "404"), (Answer(status=410), "410"),
+               (Answer(status=412), "the file changed while it was read")]
+    for i, (answer, said) in enumerate(answers):
         path = f"/{i}.safetensors"
         web.face.put(path, of_tensors({f"w{i:04}": bytes([i % 251]) * 3000 for i in range(1500)}))
         web.when(path, answer, after=3)

@@ -65,7 +65,7 @@ def scattered(dtype, fill):
 SHARDED = writer.write_2({"w": writer.in_shard("s", 4096, 3)}, shards={"s": writer.data_shard(b"abc")})
 NPZ = npz(a=[1, 2], b=[3])
 LOST = NPZ[:26] + b"\1" + NPZ[27:]   # The local header of a has another name
-OUTSIDE = (ROOT / "tests/formats/tflite/golden/external/hand.tflite").read_bytes()   # A bit of it puts two tensors inside
+OUTSIDE = (ROOT / "tests/formats/tflite/golden/external/hand.tflite").read_bytes()   # A bit of it puts its tensors inside
 LOGGED = {  # name: what was logged, what is there, same, (added, removed, changed)
     "same.npy": (npy([1, 2, 3]), npy([1, 2, 3]), 1, None),
     "values.npy": (npy([1, 2, 3]), npy([9, 9, 9]), 0, (0, 0, 1)),
