@@ -27,7 +27,7 @@ INSERT INTO audit_names(since, name) VALUES
 DROP TABLE IF EXISTS temp.audit_wrong;
 CREATE TEMP TABLE audit_wrong AS
 SELECT CASE
-    WHEN (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 4 THEN 'none'
+    WHEN (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 5 THEN 'none'
     WHEN EXISTS (SELECT 1 FROM main.sqlite_master AS m JOIN temp.audit_names AS n ON n.name = lower(m.name) WHERE m.type <> 'view')
       OR EXISTS (SELECT 1 FROM temp.audit_names AS n LEFT JOIN main.sqlite_master AS m ON lower(m.name) = n.name
                  GROUP BY n.since HAVING count(m.name) BETWEEN 1 AND count(*) / 2) THEN 'taken'
@@ -517,12 +517,12 @@ UNION ALL
 SELECT f.path, s.key, s.value, n.name, h.name, f.id
 FROM told AS s CROSS JOIN file AS f ON f.layout = s.layout CROSS JOIN host AS h ON h.id = f.host CROSS JOIN name AS n ON n.id = s.name;
 
--- Which files state no licence, neither of their own nor of a tensor? (Data shards, which have no manifest, cannot.)
+-- Which files state no licence, neither of their own nor of a tensor? (Data shards cannot.)
 DROP VIEW IF EXISTS main.unlicensed_files;
 CREATE VIEW main.unlicensed_files AS
 SELECT f.path, f.version, a.objects, l.stored_bytes, h.name AS host
 FROM file AS f JOIN host AS h ON h.id = f.host JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
-WHERE f.error IS NULL AND NOT (f.container IS 'ztensor' AND f.manifest_bytes IS 0) AND f.id NOT IN (SELECT file FROM licences);
+WHERE f.error IS NULL AND f.id NOT IN (SELECT file FROM data_shards) AND f.id NOT IN (SELECT file FROM licences);
 
 -- Which components have no digest that can be checked, so that changes of their bytes go unnoticed?
 DROP VIEW IF EXISTS main.missing_digests;
@@ -536,7 +536,7 @@ DROP VIEW IF EXISTS main.unreferenced_files;
 CREATE VIEW main.unreferenced_files AS
 SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, h.name AS host
 FROM file AS f JOIN host AS h ON h.id = f.host
-WHERE NOT (f.container IS 'ztensor' AND f.manifest_bytes IS 0) AND f.id NOT IN (SELECT file FROM troubles WHERE trouble = 'other')
+WHERE f.id NOT IN (SELECT file FROM data_shards) AND f.id NOT IN (SELECT file FROM troubles WHERE trouble = 'other')
   AND NOT EXISTS (SELECT 1 FROM run_files AS r WHERE r.path = f.path AND (r.host = '' OR r.host = h.name));
 
 -- Which runs refer to a file that is gone, or never was in the catalog?

@@ -9,8 +9,8 @@
 --
 -- The script can be read again at any time, from any directory, and into a database that has other tables. Another program's database
 -- is an error, and so is a database with other tables, views, indexes or triggers of these names; the database is then not changed. A
--- catalog of version 1, 2 or 3 becomes a catalog of version 4. The first version had no number: read migrate.sql before this script to
--- convert it.
+-- catalog of version 1 to 4 becomes a catalog of version 5; files that the earlier version may have read wrongly are then outdated_files.
+-- The first version had no number: read migrate.sql before this script to convert it.
 --
 -- Tables have names in the singular, and numbers as keys: one row is one thing, stored once. Views have names in the plural, and show
 -- paths and names. Data that many files share is stored once. Files with the same names, types and shapes share an `architecture`. If
@@ -27,7 +27,7 @@ INSERT INTO catalog_names(since, type, name) VALUES
   (1, 'table', 'share'), (1, 'table', 'file'), (2, 'table', 'external'), (1, 'table', 'digest'), (1, 'table', 'repeated'),
   (1, 'table', 'fingerprint'), (1, 'table', 'attribute'), (1, 'table', 'finding'), (1, 'table', 'change'), (2, 'table', 'gone'),
   (1, 'table', 'run_files'), (1, 'table', 'metrics'), (3, 'table', 'found'), (3, 'table', 'stamp'), (3, 'table', 'departed'),
-  (3, 'table', 'whole'), (4, 'table', 'tag'),
+  (3, 'table', 'whole'), (4, 'table', 'tag'), (5, 'table', 'outdated'),
   (1, 'index', 'shape_shape'), (1, 'index', 'kind_kind'), (1, 'index', 'storage_storage'), (1, 'index', 'tensor_name'),
   (1, 'index', 'file_path'), (1, 'index', 'file_root'), (1, 'index', 'file_layout'), (1, 'index', 'file_inode'), (1, 'index', 'file_error'),
   (1, 'index', 'file_fingerprint'), (1, 'index', 'digest_value'), (1, 'index', 'fingerprint_fingerprint'), (1, 'index', 'attribute_file'),
@@ -40,14 +40,14 @@ INSERT INTO catalog_names(since, type, name) VALUES
   (1, 'view', 'broken'), (1, 'view', 'generations'), (1, 'view', 'models'), (1, 'view', 'names'), (1, 'view', 'architectures'),
   (1, 'view', 'file_attributes'), (1, 'view', 'runs'), (3, 'view', 'kinds'), (3, 'view', 'troubles'), (3, 'view', 'notes'),
   (3, 'view', 'unsupported'), (3, 'view', 'other_files'), (3, 'view', 'physical_files'), (3, 'view', 'totals'), (3, 'view', 'model_parts'),
-  (3, 'view', 'whole_models');
+  (3, 'view', 'whole_models'), (5, 'view', 'data_shards'), (5, 'view', 'outdated_files');
 
 DROP TABLE IF EXISTS temp.catalog_wrong;
 CREATE TEMP TABLE catalog_wrong AS
 WITH is_catalog(yes) AS (SELECT application_id = 0x7A744361 FROM pragma_application_id)
 SELECT CASE
     WHEN (SELECT NOT yes FROM is_catalog) AND (SELECT application_id FROM pragma_application_id) <> 0 THEN 'another'
-    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) > 4 THEN 'newer'
+    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) > 5 THEN 'newer'
     WHEN (SELECT NOT yes FROM is_catalog)
      AND (SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN ('files', 'objects', 'components', 'attributes', 'run_files')) = 5
      AND EXISTS (SELECT 1 FROM pragma_table_info('files', 'main') WHERE name = 'refreshed')
@@ -76,9 +76,10 @@ SAVEPOINT catalog;
 PRAGMA main.application_id = 0x7A744361;   -- 'ztCa'
 
 -- Version 1 did not know which other files hold bytes of a file: files that need others are read again. Version 2 did not know all
--- sources that have found a file.
+-- sources that have found a file. Until version 4, a type that only an object tells was in no architecture, and contents without one
+-- offset were in no distinct_bytes.
 CREATE TEMP TABLE catalog_upgrade AS
-SELECT user_version AS of FROM pragma_user_version WHERE user_version IN (1, 2) AND (SELECT wrong FROM catalog_wrong) IS NULL;
+SELECT user_version AS of FROM pragma_user_version WHERE user_version BETWEEN 1 AND 4 AND (SELECT wrong FROM catalog_wrong) IS NULL;
 
 -- ---- Tables. A number of bytes or elements beyond 64 signed bits is kept as a BLOB of its decimal digits, which the type INTEGER does
 -- not convert; views show it as text. Times of refreshes are milliseconds since 1970, but seconds in rows of earlier versions. Those
@@ -281,6 +282,8 @@ CREATE TABLE IF NOT EXISTS main.tag(
   file INTEGER PRIMARY KEY REFERENCES file(id),
   etag TEXT NOT NULL
 );
+-- Files that the next refresh of their sources reads again although they have not changed.
+CREATE TABLE IF NOT EXISTS main.outdated(file INTEGER PRIMARY KEY REFERENCES file(id));
 -- Files that a source has lost and another source may find, with their identity and the results of second passes.
 CREATE TABLE IF NOT EXISTS main.departed(
   id            INTEGER PRIMARY KEY,
@@ -333,8 +336,22 @@ WHERE EXISTS (SELECT 1 FROM catalog_upgrade WHERE of = 1) AND layout IN (SELECT 
 DELETE FROM main.fingerprint
 WHERE EXISTS (SELECT 1 FROM catalog_upgrade WHERE of = 1)
   AND file IN (SELECT f.id FROM main.file AS f JOIN main.part AS p ON p.layout = f.layout WHERE p.shard IS NOT NULL);
-INSERT OR IGNORE INTO main.found(root, file) SELECT root, id FROM main.file WHERE EXISTS (SELECT 1 FROM catalog_upgrade);
-UPDATE main.layout SET distinct_bytes = 0 WHERE EXISTS (SELECT 1 FROM catalog_upgrade) AND components = 0;
+INSERT OR IGNORE INTO main.found(root, file) SELECT root, id FROM main.file WHERE EXISTS (SELECT 1 FROM catalog_upgrade WHERE of < 3);
+UPDATE main.layout SET distinct_bytes = 0 WHERE EXISTS (SELECT 1 FROM catalog_upgrade WHERE of < 3) AND components = 0;
+-- Files share an architecture, and its types are those of the file that was read first. So all files of an architecture are read again,
+-- into a new one.
+UPDATE main.layout SET distinct_bytes = NULL
+WHERE EXISTS (SELECT 1 FROM catalog_upgrade) AND id IN (SELECT layout FROM main.part WHERE offset IS NULL);
+INSERT OR IGNORE INTO main.outdated(file)
+SELECT f.id
+FROM main.file AS f JOIN main.layout AS l ON l.id = f.layout
+WHERE EXISTS (SELECT 1 FROM catalog_upgrade)
+  AND l.architecture IN (SELECT o.architecture FROM main.layout AS o JOIN main.file AS x ON x.layout = o.id
+                         WHERE x.container NOT IN ('ztensor', 'safetensors', 'gguf', 'npy', 'npz')
+                            OR o.id IN (SELECT layout FROM main.part WHERE offset IS NULL));
+UPDATE main.architecture SET digest = 'outdated ' || digest
+WHERE EXISTS (SELECT 1 FROM catalog_upgrade)
+  AND id IN (SELECT l.architecture FROM main.outdated AS o JOIN main.file AS f ON f.id = o.file JOIN main.layout AS l ON l.id = f.layout);
 DROP TABLE temp.catalog_upgrade;
 
 CREATE UNIQUE INDEX IF NOT EXISTS main.shape_shape ON shape(quote(shape));
@@ -374,6 +391,7 @@ CREATE TRIGGER main.file_delete AFTER DELETE ON file BEGIN
   DELETE FROM found WHERE file = OLD.id;
   DELETE FROM stamp WHERE file = OLD.id;
   DELETE FROM tag WHERE file = OLD.id;
+  DELETE FROM outdated WHERE file = OLD.id;
 END;
 CREATE TRIGGER IF NOT EXISTS main.layout_delete AFTER DELETE ON layout BEGIN
   DELETE FROM part WHERE layout = OLD.id;
@@ -578,6 +596,18 @@ SELECT f.id AS file, CASE WHEN f.error_kind = 'unsupported' THEN 'unsupported'
                           ELSE 'broken' END AS trouble
 FROM file AS f WHERE f.error IS NOT NULL;
 
+-- Which files hold only bytes of others, as zTensor's data shards do? They have no manifest.
+DROP VIEW IF EXISTS main.data_shards;
+CREATE VIEW main.data_shards AS
+SELECT id AS file FROM file WHERE container = 'ztensor' AND manifest_bytes = 0;
+
+-- Which files were read by an earlier version, which may have their types and distinct_bytes wrong? The next refresh of their sources
+-- reads them again.
+DROP VIEW IF EXISTS main.outdated_files;
+CREATE VIEW main.outdated_files AS
+SELECT f.path, r.source, h.name AS host, f.id AS file
+FROM outdated AS o JOIN file AS f ON f.id = o.file JOIN root AS r ON r.id = f.root JOIN host AS h ON h.id = f.host;
+
 -- Which sources have been catalogued, and when was each last read? A file that several sources find counts for each. `files` and
 -- `bytes` count names; in distinct_bytes, several names of one file count once. Files that are not tensor files count only in `others`.
 DROP VIEW IF EXISTS main.sources;
@@ -725,7 +755,7 @@ UNION ALL
 SELECT f.path, f.container, f.version, 1, 1, NULL, 0, a.objects, a.parameters, l.stored_bytes, f.size, datetime(f.mtime, 'unixepoch'),
        f.fingerprint, h.name, f.id, CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END, NULL
 FROM file AS f JOIN host AS h ON h.id = f.host JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
-WHERE f.error IS NULL AND NOT (f.container IS 'ztensor' AND f.manifest_bytes IS 0) AND f.id NOT IN (SELECT file FROM model_parts);
+WHERE f.error IS NULL AND f.id NOT IN (SELECT file FROM data_shards) AND f.id NOT IN (SELECT file FROM model_parts);
 
 -- How many files have a tensor of this name, and do all of them have one shape and type for it?
 DROP VIEW IF EXISTS main.names;
@@ -759,7 +789,7 @@ SELECT r.tracker, r.database, r.run, r.name, r.status, datetime(r.logged, 'unixe
        f.objects, f.stored_bytes, f.error, f.host, f.file
 FROM run_files AS r LEFT JOIN files AS f ON f.path = r.path AND (r.host = '' OR f.host = r.host);
 
-PRAGMA main.user_version = 4;
+PRAGMA main.user_version = 5;
 
 INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;
 RELEASE catalog;

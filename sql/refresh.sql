@@ -71,7 +71,7 @@ CREATE TEMP TRIGGER refresh_check_insert BEFORE INSERT ON refresh_check WHEN NOT
   SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first');
 END;
 INSERT INTO refresh_check
-SELECT (SELECT application_id FROM pragma_application_id) = 0x7A744361 AND (SELECT user_version FROM pragma_user_version) = 4;
+SELECT (SELECT application_id FROM pragma_application_id) = 0x7A744361 AND (SELECT user_version FROM pragma_user_version) = 5;
 DROP TABLE refresh_check;
 
 DROP VIEW IF EXISTS temp.refresh_read;
@@ -95,7 +95,7 @@ DROP TABLE IF EXISTS temp.refresh_pass;
 DROP TABLE IF EXISTS temp.refresh;
 
 -- A row is a source with the results of its refresh. `files` counts the files that were found. `added` and `changed` files were read.
--- So were `retried` files, which the system refused to open last time. `moved` files were known under another path. `removed` files are
+-- So were `retried` files, which the system refused to open last time, or which an earlier version read (outdated_files). `moved` files were known under another path. `removed` files are
 -- gone. `kept` files were not found, but are below a directory that cannot be listed, or are remote and cannot be reached now. `broken` files were found and cannot be read: see
 -- the view `broken`. `unsupported` files are of a format that is not read. `others` were found, are not tensor files, and count nowhere
 -- else.
@@ -369,21 +369,21 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
          birth_ns, etag
   FROM (SELECT f.id AS file, z.path, z.size, z.mtime, z.device, z.inode, z.mtime_ns, z.ctime_ns, s.file IS NOT NULL AS stamped, z.etag,
                f.root IS NOT w.root AS elsewhere,
-               CASE WHEN s.ctime IS NOT z.ctime_ns OR f.error_kind IS NOT NULL THEN z.birth_ns END AS birth_ns,
+               CASE WHEN s.ctime IS NOT z.ctime_ns OR f.error_kind IS NOT NULL OR u.file IS NOT NULL THEN z.birth_ns END AS birth_ns,
                CASE WHEN w.remote AND z.size IS NULL AND z.error_kind = 'missing' AND NOT z.error GLOB '*: 401 *' THEN 'gone'
                     WHEN f.id IS NULL THEN 'added'
                     WHEN w.remote AND z.size IS NULL AND z.error_kind IN ('transient', 'denied', 'missing') THEN 'kept'
                     WHEN w.remote AND f.size IS z.size AND t.etag IS z.etag AND (z.etag IS NOT NULL OR f.mtime IS z.mtime) THEN
-                      CASE WHEN f.error_kind IN ('missing', 'denied', 'transient') THEN 'retried'
+                      CASE WHEN f.error_kind IN ('missing', 'denied', 'transient') OR u.file IS NOT NULL THEN 'retried'
                            WHEN f.root IS NOT w.root OR o.file IS NULL THEN 'unchanged' END
                     WHEN w.remote THEN 'changed'
                     WHEN f.size IS NOT z.size OR f.mtime IS NOT z.mtime OR f.inode IS NOT z.inode THEN 'changed'
-                    WHEN f.error_kind IN ('missing', 'denied', 'transient') THEN 'retried'
+                    WHEN f.error_kind IN ('missing', 'denied', 'transient') OR u.file IS NOT NULL THEN 'retried'
                     WHEN s.file IS NOT NULL AND (s.mtime IS NOT z.mtime_ns OR s.ctime IS NOT z.ctime_ns) THEN 'changed'
                     WHEN s.file IS NULL OR f.root IS NOT w.root OR o.file IS NULL THEN 'unchanged' END AS state
         FROM refresh_now AS w CROSS JOIN zt_files(w.source) AS z LEFT JOIN file AS f ON f.host = w.host AND f.path = z.path
              LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' LEFT JOIN tag AS t ON t.file = f.id
-             LEFT JOIN found AS o ON o.root = w.root AND o.file = f.id
+             LEFT JOIN found AS o ON o.root = w.root AND o.file = f.id LEFT JOIN outdated AS u ON u.file = f.id
         LIMIT -1)
   WHERE state IS NOT 'gone';
   -- Remote files that a list names and that cannot be reached now
@@ -503,6 +503,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   DELETE FROM external WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   DELETE FROM stamp WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   DELETE FROM tag WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM outdated WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   INSERT INTO refresh_read
   SELECT l.number, l.path, z.container, z.version, CASE WHEN w.remote AND z.size IS NOT NULL THEN z.size ELSE l.size END,
          CASE WHEN w.remote AND z.size IS NOT NULL THEN z.mtime ELSE l.mtime END, l.device, l.inode, z.objects, z.components, z.stored_bytes,

@@ -53,6 +53,7 @@ INSERT INTO run_files VALUES
 FOUND = """
 INSERT INTO found VALUES (1, 1), (1, 2), (2, 1), (2, 3), (2, 4), (2, 5), (2, 6);
 INSERT INTO stamp VALUES (1, '', 86400500000001, 86400500000002, 86400500000000);
+INSERT INTO outdated VALUES (3);
 """
 
 NAMES = drivers.files()
@@ -83,6 +84,8 @@ VIEWS = {
         ("/more/README", 1, None, None, 7, 86400.0, None, None, None, "ztensor: no tensor file", "other", None, None, None, "there", 5, None),
         ("/more/old.tar", 1, None, None, 8, 86400.0, None, None, None, "ztensor: a tar archive", "unsupported", None, None, None, "there", 6,
          None)],
+    "data_shards": [],
+    "outdated_files": [("/more/c.zt", "/more/*.zt", "there", 3)],
     "totals": [(5, 5, 1, 1, 1, 5, 16, 313, 313)],
     "model_parts": [],
     "whole_models": [
@@ -188,7 +191,7 @@ def test_what_is_known_of_a_file_goes_with_it(catalog):
 
 def test_every_table_has_keys_types_and_links(catalog):
     tables = [name for (name,) in ask(catalog, "SELECT name FROM sqlite_master WHERE type = 'table'")]
-    assert len(tables) == 28
+    assert len(tables) == 29
     for table in tables:
         columns = ask(catalog, "SELECT name, type, pk FROM pragma_table_info(?)", table)
         assert all(type in ("INTEGER", "REAL", "TEXT", "BLOB") for _, type, _ in columns) and any(pk for *_, pk in columns), table
@@ -216,7 +219,7 @@ def test_it_can_be_read_within_a_transaction(tmp_path):
 OTHERS = {
     "another": ("PRAGMA application_id = 7; CREATE TABLE mine(x)", "this database is another program's"),
     "versioned": ("PRAGMA user_version = 12; CREATE TABLE mine(x)", "its user_version is not 0"),
-    "newer": ("PRAGMA application_id = 0x7A744361; PRAGMA user_version = 5; CREATE TABLE mine(x)", "made by a newer sql/catalog.sql"),
+    "newer": ("PRAGMA application_id = 0x7A744361; PRAGMA user_version = 6; CREATE TABLE mine(x)", "made by a newer sql/catalog.sql"),
     "table": ("CREATE TABLE objects(id, weight); INSERT INTO objects VALUES (1, 2)", "this database has a table or view of its own"),
     "view": ("CREATE VIEW changes AS SELECT 1 AS x", "this database has a table or view of its own"),
 }
@@ -343,7 +346,7 @@ def test_a_catalog_of_the_first_version_is_migrated(tmp_path):
         assert len(before[table]) > 0
         assert sorted(ask(tmp_path / "old.db", f"SELECT {columns} FROM {table}"), key=repr) == before[table]
     assert [n for (n,) in ask(tmp_path / "old.db", "SELECT name FROM sqlite_master WHERE name LIKE 'older%'")] == []
-    assert ask(tmp_path / "old.db", "SELECT user_version FROM pragma_user_version") == [(4,)]
+    assert ask(tmp_path / "old.db", "SELECT user_version FROM pragma_user_version") == [(5,)]
     assert ask(tmp_path / "old.db", "PRAGMA foreign_key_check") == []
 
 
@@ -388,7 +391,7 @@ def test_a_catalog_of_version_1_becomes_one_of_today(tmp_path, catalog):
     create(path)
     assert ask(path, "SELECT id, inode, fingerprint, fingerprinted FROM file WHERE layout IS NOT NULL ORDER BY 1") == [
         (1, 1, "f", 1), (2, 2, "f", 1), (3, None, None, None)]
-    assert ask(path, "SELECT user_version, (SELECT count(*) FROM fingerprint) FROM pragma_user_version") == [(4, 0)]
+    assert ask(path, "SELECT user_version, (SELECT count(*) FROM fingerprint) FROM pragma_user_version") == [(5, 0)]
     schema = "SELECT m.type, m.name, m.tbl_name, CASE WHEN m.type = 'table' THEN group_concat(c.name || ' ' || c.type || ' ' || c.pk) ELSE m.sql END" \
              " FROM sqlite_master AS m LEFT JOIN pragma_table_info(m.name) AS c GROUP BY m.type, m.name"
     assert ask(path, schema) == ask(create(tmp_path / "new.db"), schema)
@@ -406,13 +409,13 @@ def test_a_catalog_of_version_1_becomes_one_of_today(tmp_path, catalog):
 def test_a_catalog_of_version_3_becomes_one_of_today(tmp_path, catalog):
     """All its rows stay. It had no tags of remote files, and may not have had a table of that name."""
     db = sqlite3.connect(catalog)
-    db.executescript("DROP TABLE tag; PRAGMA user_version = 3")
+    db.executescript("DROP TABLE tag; DROP TABLE outdated; DROP VIEW outdated_files; DROP VIEW data_shards; PRAGMA user_version = 3")
     before = [db.execute(f"SELECT * FROM {table}").fetchall() for table in ("file", "found", "stamp", "layout")]
     db.close()
     assert "or one of another version: .read sql/catalog.sql first" in shell(catalog, *catalogs.refresh_commands("/m")).err
     create(catalog, "audit.sql")
     assert [ask(catalog, f"SELECT * FROM {table}") for table in ("file", "found", "stamp", "layout")] == before
-    assert ask(catalog, "SELECT user_version, (SELECT count(*) FROM tag) FROM pragma_user_version") == [(4, 0)]
+    assert ask(catalog, "SELECT user_version, (SELECT count(*) FROM tag) FROM pragma_user_version") == [(5, 0)]
 
 
 VERSION_2 = """

@@ -70,6 +70,45 @@ def test_files_of_every_format_are_catalogued_as_the_tables_have_them(catalog):
     assert_equal_to_tables(catalog, source)
 
 
+AS_VERSION_4 = """
+UPDATE tensor SET kind = (SELECT min(id) FROM kind)        -- The types of the file that was read first
+WHERE architecture NOT IN (SELECT l.architecture FROM file AS f JOIN layout AS l ON l.id = f.layout WHERE f.container = 'ztensor');
+UPDATE layout SET distinct_bytes = 1 WHERE id IN (SELECT layout FROM part WHERE offset IS NULL);
+UPDATE file SET fingerprint = 'f', fingerprinted = 1;
+DROP VIEW outdated_files; DROP VIEW data_shards; DROP TABLE outdated; DROP TRIGGER file_delete;
+PRAGMA user_version = 4;
+"""
+
+
+def test_what_version_4_may_have_read_wrongly_is_read_again(catalog, put, tmp_path):
+    """Types that only objects tell, and contents without one offset; also files of their architectures, and only these."""
+    source = str(tmp_path / "models")
+    formats = ROOT / "tests" / "formats"
+    names = ["matlab/golden/numbers.mat", "hdf5/golden/storage.h5", "pytorch/golden/legacy_torch_1.pt"]
+    paths = [put(f"{n}{os.path.splitext(name)[1]}", (formats / name).read_bytes()) for n, name in enumerate(names)]
+    paths.append(put("of_its_architecture.zt", writer.write({"w": writer.dense(bytes(16), [2, 2], "f32")})))
+    sound = put("sound.zt", model(1))
+    assert refresh(catalog, source) == {"files": 5, "added": 5}
+    assert ask(catalog, "SELECT max(files) FROM architectures") == [(2,)]
+    seen = ["SELECT path, distinct_bytes FROM models ORDER BY 1", "SELECT * FROM changes", "SELECT * FROM stamp ORDER BY 1, 2",
+            "SELECT files, objects, parameters, first_path, last_path FROM architectures ORDER BY 4"]
+    before = [ask(catalog, sql) for sql in seen]
+    db = sqlite3.connect(catalog)
+    db.executescript(AS_VERSION_4)
+    db.close()
+    create(catalog)
+    assert ask(catalog, "SELECT path, source, host FROM outdated_files ORDER BY 1") == [(path, source, HOST) for path in paths]
+    assert ask(catalog, "SELECT count(*) FROM models WHERE distinct_bytes = 1") == [(0,)]
+    create(catalog)
+    assert ask(catalog, "SELECT count(*) FROM outdated_files") == [(4,)]
+    assert refresh(catalog, source) == {"files": 5, "retried": 4, "unchanged": 1}
+    assert_equal_to_tables(catalog, source)
+    assert [ask(catalog, sql) for sql in seen] == before
+    assert ask(catalog, "SELECT path FROM files WHERE fingerprint = 'f'") == [(sound,)]
+    assert ask(catalog, "SELECT * FROM outdated_files") == ask(catalog, "PRAGMA foreign_key_check") == []
+    assert refresh(catalog, source) == {"files": 5, "unchanged": 5}
+
+
 def test_changed_added_vanished_broken_and_mended_files(catalog, put, tmp_path):
     source = str(tmp_path / "models")
     a, b, c = put("a.zt", model(1)), put("b.zt", model(2, {"n": 1})), put("sub/c.zt", model(3))
