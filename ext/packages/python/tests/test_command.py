@@ -695,6 +695,7 @@ def test_remote_sources(command, web, models):
     (["merge", "nowhere.db", "--db", "new.db"], "nowhere.db: there is no such catalog"),
     (["merge", "text.txt", "--db", "new.db"], "text.txt: this is no catalog"),
     (["merge", "other.db", "--db", "new.db"], "other.db: this is no catalog"),
+    (["merge", "older.db", "--db", "new.db"], "older.db: this is a catalog of another version: `ztensor-sql catalog SOURCE --db older.db`"),
     (["serve", "nowhere"], "nowhere"),
     (["serve", "empty"], "there is no tensor file"),
     (["serve", "other.db"], "other.db: this is no catalog"),
@@ -711,6 +712,9 @@ def test_bad_input_is_one_line_and_status_2(command, models, tmp_path, arguments
     with sqlite3.connect(tmp_path / "other.db") as db:
         db.execute("PRAGMA application_id = 5")
         db.execute("CREATE TABLE t(x)")
+    with sqlite3.connect(tmp_path / "older.db") as db:
+        db.execute("PRAGMA application_id = 0x7A744361")
+        db.execute("PRAGMA user_version = 4")
     assert said in command.refused(*arguments)
     assert not (tmp_path / "nowhere.db").exists()
 

@@ -101,12 +101,16 @@ def measure(session, progress):
 def can_merge(others, db):
     """Refuse files that cannot be merged into a catalog, before the catalog is made."""
     asked = Session()
+    asked.shipped("catalog.sql")
+    version = asked.value("PRAGMA main.user_version")
     for other in others:
         exists(other)
         if os.path.exists(db) and os.path.samefile(other, db):
             raise Trouble(f"{other}: this is the catalog that the others are merged into")
         asked.run(f"ATTACH {quote(other)} AS incoming")
         must_be(asked, other, "incoming")
+        if asked.value("PRAGMA incoming.user_version") != version:
+            raise Trouble(f"{other}: this is a catalog of another version: `ztensor-sql catalog SOURCE --db {other}` brings it up to date")
         asked.run("DETACH incoming")
 
 
