@@ -9,8 +9,8 @@
 --
 -- The script can be read again at any time, from any directory, and into a database that has other tables. Another program's database
 -- is an error, and so is a database with other tables, views, indexes or triggers of these names; the database is then not changed. A
--- catalog of version 1 to 4 becomes a catalog of version 5; files that the earlier version may have read wrongly are then outdated_files.
--- The first version had no number: read migrate.sql before this script to convert it.
+-- catalog of version 1 to 4 becomes a catalog of version 5; its files are outdated_files until the next refresh of their
+-- sources, which reads them again. The first version had no number: read migrate.sql before this script to convert it.
 --
 -- Tables have names in the singular, and numbers as keys: one row is one thing, stored once. Views have names in the plural, and show
 -- paths and names. Data that many files share is stored once. Files with the same names, types and shapes share an `architecture`. If
@@ -27,7 +27,7 @@ INSERT INTO catalog_names(since, type, name) VALUES
   (1, 'table', 'share'), (1, 'table', 'file'), (2, 'table', 'external'), (1, 'table', 'digest'), (1, 'table', 'repeated'),
   (1, 'table', 'fingerprint'), (1, 'table', 'attribute'), (1, 'table', 'finding'), (1, 'table', 'change'), (2, 'table', 'gone'),
   (1, 'table', 'run_files'), (1, 'table', 'metrics'), (3, 'table', 'found'), (3, 'table', 'stamp'), (3, 'table', 'departed'),
-  (3, 'table', 'whole'), (4, 'table', 'tag'), (5, 'table', 'outdated'),
+  (3, 'table', 'whole'), (4, 'table', 'tag'),
   (1, 'index', 'shape_shape'), (1, 'index', 'kind_kind'), (1, 'index', 'storage_storage'), (1, 'index', 'tensor_name'),
   (1, 'index', 'file_path'), (1, 'index', 'file_root'), (1, 'index', 'file_layout'), (1, 'index', 'file_inode'), (1, 'index', 'file_error'),
   (1, 'index', 'file_fingerprint'), (1, 'index', 'digest_value'), (1, 'index', 'fingerprint_fingerprint'), (1, 'index', 'attribute_file'),
@@ -40,7 +40,8 @@ INSERT INTO catalog_names(since, type, name) VALUES
   (1, 'view', 'broken'), (1, 'view', 'generations'), (1, 'view', 'models'), (1, 'view', 'names'), (1, 'view', 'architectures'),
   (1, 'view', 'file_attributes'), (1, 'view', 'runs'), (3, 'view', 'kinds'), (3, 'view', 'troubles'), (3, 'view', 'notes'),
   (3, 'view', 'unsupported'), (3, 'view', 'other_files'), (3, 'view', 'physical_files'), (3, 'view', 'totals'), (3, 'view', 'model_parts'),
-  (3, 'view', 'whole_models'), (5, 'view', 'data_shards'), (5, 'view', 'outdated_files');
+  (3, 'view', 'whole_models'), (5, 'view', 'data_shards'), (5, 'view', 'outdated_layouts'),
+  (5, 'view', 'outdated_files');
 
 DROP TABLE IF EXISTS temp.catalog_wrong;
 CREATE TEMP TABLE catalog_wrong AS
@@ -76,8 +77,7 @@ SAVEPOINT catalog;
 PRAGMA main.application_id = 0x7A744361;   -- 'ztCa'
 
 -- Version 1 did not know which other files hold bytes of a file: files that need others are read again. Version 2 did not know all
--- sources that have found a file. Until version 4, a type that only an object tells was in no architecture, and contents without one
--- offset were in no distinct_bytes.
+-- sources that have found a file. Until version 4, contents without one offset were in no distinct_bytes.
 CREATE TEMP TABLE catalog_upgrade AS
 SELECT user_version AS of FROM pragma_user_version WHERE user_version BETWEEN 1 AND 4 AND (SELECT wrong FROM catalog_wrong) IS NULL;
 
@@ -117,7 +117,7 @@ CREATE TABLE IF NOT EXISTS main.storage(
 -- Models of the same kind: the same names, formats, types and shapes.
 CREATE TABLE IF NOT EXISTS main.architecture(
   id         INTEGER PRIMARY KEY,
-  digest     TEXT NOT NULL UNIQUE,    -- zt_files.architecture
+  digest     TEXT NOT NULL UNIQUE,    -- '5 ', the version that read it (outdated_layouts), and zt_files.architecture
   objects    INTEGER,
   parameters INTEGER                  -- number of elements of all tensors
 );
@@ -282,8 +282,6 @@ CREATE TABLE IF NOT EXISTS main.tag(
   file INTEGER PRIMARY KEY REFERENCES file(id),
   etag TEXT NOT NULL
 );
--- Files that the next refresh of their sources reads again although they have not changed.
-CREATE TABLE IF NOT EXISTS main.outdated(file INTEGER PRIMARY KEY REFERENCES file(id));
 -- Files that a source has lost and another source may find, with their identity and the results of second passes.
 CREATE TABLE IF NOT EXISTS main.departed(
   id            INTEGER PRIMARY KEY,
@@ -338,20 +336,9 @@ WHERE EXISTS (SELECT 1 FROM catalog_upgrade WHERE of = 1)
   AND file IN (SELECT f.id FROM main.file AS f JOIN main.part AS p ON p.layout = f.layout WHERE p.shard IS NOT NULL);
 INSERT OR IGNORE INTO main.found(root, file) SELECT root, id FROM main.file WHERE EXISTS (SELECT 1 FROM catalog_upgrade WHERE of < 3);
 UPDATE main.layout SET distinct_bytes = 0 WHERE EXISTS (SELECT 1 FROM catalog_upgrade WHERE of < 3) AND components = 0;
--- Files share an architecture, and its types are those of the file that was read first. So all files of an architecture are read again,
--- into a new one.
+-- A number of bytes that is known to be wrong is left open until the files are read again.
 UPDATE main.layout SET distinct_bytes = NULL
 WHERE EXISTS (SELECT 1 FROM catalog_upgrade) AND id IN (SELECT layout FROM main.part WHERE offset IS NULL);
-INSERT OR IGNORE INTO main.outdated(file)
-SELECT f.id
-FROM main.file AS f JOIN main.layout AS l ON l.id = f.layout
-WHERE EXISTS (SELECT 1 FROM catalog_upgrade)
-  AND l.architecture IN (SELECT o.architecture FROM main.layout AS o JOIN main.file AS x ON x.layout = o.id
-                         WHERE x.container NOT IN ('ztensor', 'safetensors', 'gguf', 'npy', 'npz')
-                            OR o.id IN (SELECT layout FROM main.part WHERE offset IS NULL));
-UPDATE main.architecture SET digest = 'outdated ' || digest
-WHERE EXISTS (SELECT 1 FROM catalog_upgrade)
-  AND id IN (SELECT l.architecture FROM main.outdated AS o JOIN main.file AS f ON f.id = o.file JOIN main.layout AS l ON l.id = f.layout);
 DROP TABLE temp.catalog_upgrade;
 
 CREATE UNIQUE INDEX IF NOT EXISTS main.shape_shape ON shape(quote(shape));
@@ -391,7 +378,6 @@ CREATE TRIGGER main.file_delete AFTER DELETE ON file BEGIN
   DELETE FROM found WHERE file = OLD.id;
   DELETE FROM stamp WHERE file = OLD.id;
   DELETE FROM tag WHERE file = OLD.id;
-  DELETE FROM outdated WHERE file = OLD.id;
 END;
 CREATE TRIGGER IF NOT EXISTS main.layout_delete AFTER DELETE ON layout BEGIN
   DELETE FROM part WHERE layout = OLD.id;
@@ -601,12 +587,19 @@ DROP VIEW IF EXISTS main.data_shards;
 CREATE VIEW main.data_shards AS
 SELECT id AS file FROM file WHERE container = 'ztensor' AND manifest_bytes = 0;
 
--- Which files were read by an earlier version, which may have their types and distinct_bytes wrong? The next refresh of their sources
--- reads them again.
+-- Which layouts did an earlier version read? Until version 4, files could share an architecture whose types differ if only an object
+-- tells them, as in MATLAB's complex matrices: all had those of the file that was read first. refresh.sql marks what it reads.
+DROP VIEW IF EXISTS main.outdated_layouts;
+CREATE VIEW main.outdated_layouts AS
+SELECT l.id AS layout FROM architecture AS a JOIN layout AS l ON l.architecture = a.id WHERE a.digest NOT GLOB '5 *';
+
+-- Which files did an earlier version read, so that their types and distinct_bytes may be wrong? The next refresh of their sources reads
+-- them again. If it finds a file moved, the refresh after it does.
 DROP VIEW IF EXISTS main.outdated_files;
 CREATE VIEW main.outdated_files AS
 SELECT f.path, r.source, h.name AS host, f.id AS file
-FROM outdated AS o JOIN file AS f ON f.id = o.file JOIN root AS r ON r.id = f.root JOIN host AS h ON h.id = f.host;
+FROM file AS f JOIN root AS r ON r.id = f.root JOIN host AS h ON h.id = f.host
+WHERE f.layout IN (SELECT layout FROM outdated_layouts);
 
 -- Which sources have been catalogued, and when was each last read? A file that several sources find counts for each. `files` and
 -- `bytes` count names; in distinct_bytes, several names of one file count once. Files that are not tensor files count only in `others`.

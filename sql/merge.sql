@@ -14,8 +14,7 @@
 -- sources have files in common, a file that is gone may stay in one order and go in another, until its source is refreshed.
 --
 -- An INSERT succeeds completely or has no effect. The incoming catalog is only read. Both must be of this version: read catalog.sql
--- first. SQLite says `no such table: incoming.outdated` of a catalog of an earlier version, or of another database. Files of a catalog of
--- the first version have no host until they are refreshed, and are refused.
+-- first. Files of a catalog of the first version have no host until they are refreshed, and are refused.
 
 DROP TABLE IF EXISTS temp.merge;
 DROP TABLE IF EXISTS temp.merge_table;
@@ -41,7 +40,7 @@ CREATE TEMP TABLE merge_table(name TEXT PRIMARY KEY) WITHOUT ROWID;
 INSERT INTO merge_table VALUES
   ('host'), ('root'), ('name'), ('shape'), ('kind'), ('storage'), ('architecture'), ('tensor'), ('layout'), ('part'), ('detail'), ('share'),
   ('file'), ('external'), ('digest'), ('repeated'), ('fingerprint'), ('attribute'), ('finding'), ('change'), ('gone'), ('run_files'), ('metrics'),
-  ('found'), ('stamp'), ('tag'), ('outdated'), ('whole');
+  ('found'), ('stamp'), ('tag'), ('whole');
 
 -- The rows of the other catalog and their counterparts here. `fresh` rows did not exist here.
 CREATE TEMP TABLE merge_host(there INTEGER PRIMARY KEY, here);
@@ -63,11 +62,13 @@ CREATE TEMP TABLE merge_gone(host, path TEXT, at);
 CREATE TEMP TABLE merge_lost(host, path TEXT, at);
 
 CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
-  -- pragma_user_version only shows main's version. Catalogs of one version have the same tables, with the same columns.
+  -- pragma_user_version only shows main's version. Catalogs of one version have the same tables, with the same columns. Those of
+  -- version 4 had, too, but not this view.
   SELECT RAISE(ABORT, 'the database attached as incoming is a catalog of another version: .read sql/catalog.sql there first')
   WHERE EXISTS (SELECT 1 FROM merge_table AS n
                 WHERE (SELECT group_concat(c.name || ' ' || c.type || ' ' || c.pk) FROM pragma_table_info(n.name, 'main') AS c)
-                  IS NOT (SELECT group_concat(c.name || ' ' || c.type || ' ' || c.pk) FROM pragma_table_info(n.name, 'incoming') AS c));
+                  IS NOT (SELECT group_concat(c.name || ' ' || c.type || ' ' || c.pk) FROM pragma_table_info(n.name, 'incoming') AS c))
+     OR NOT EXISTS (SELECT 1 FROM incoming.sqlite_master WHERE name = 'outdated_files');
   SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first')
   WHERE (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 5;
 
@@ -259,7 +260,6 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   DELETE FROM external WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
   DELETE FROM stamp WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
   DELETE FROM tag WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
-  DELETE FROM outdated WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
   DELETE FROM fingerprint WHERE file IN (SELECT here FROM merge_file WHERE fingerprints IS NOT NULL);
   DELETE FROM finding WHERE file IN (SELECT here FROM merge_file WHERE findings IS NOT NULL);
   INSERT INTO file(id, host, path, root, layout, container, version, size, mtime, device, inode, data_offset, manifest_bytes, refreshed,
@@ -329,8 +329,6 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
                WHERE m.state IN ('added', 'replaced') AND s.birth <> b.birth);
   INSERT OR IGNORE INTO tag(file, etag)
   SELECT m.here, t.etag FROM merge_file AS m CROSS JOIN incoming.tag AS t ON t.file = m.there WHERE m.state IN ('added', 'replaced');
-  INSERT OR IGNORE INTO outdated(file)
-  SELECT m.here FROM merge_file AS m CROSS JOIN incoming.outdated AS t ON t.file = m.there WHERE m.state IN ('added', 'replaced');
   INSERT OR IGNORE INTO whole(parts, fingerprint) SELECT parts, fingerprint FROM incoming.whole;
   -- Each source has the files of its later refresh, and each file has the source that found it last.
   DELETE FROM found

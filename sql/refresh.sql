@@ -95,10 +95,11 @@ DROP TABLE IF EXISTS temp.refresh_pass;
 DROP TABLE IF EXISTS temp.refresh;
 
 -- A row is a source with the results of its refresh. `files` counts the files that were found. `added` and `changed` files were read.
--- So were `retried` files, which the system refused to open last time, or which an earlier version read (outdated_files). `moved` files were known under another path. `removed` files are
--- gone. `kept` files were not found, but are below a directory that cannot be listed, or are remote and cannot be reached now. `broken` files were found and cannot be read: see
--- the view `broken`. `unsupported` files are of a format that is not read. `others` were found, are not tensor files, and count nowhere
--- else.
+-- So were `retried` files, which the system refused to open last time, or which an earlier version of the catalog read
+-- (outdated_files, whose results of second passes stay). `moved` files were known under another path. `removed` files are gone. `kept`
+-- files were not found, but are below a directory that cannot be listed, or are remote and cannot be reached now. `broken` files were
+-- found and cannot be read: see the view `broken`. `unsupported` files are of a format that is not read. `others` were found, are not
+-- tensor files, and count nowhere else.
 CREATE TEMP TABLE refresh(source, files, added, changed, retried, unchanged, removed, kept, broken, moved, host, unsupported, others);
 
 -- ---- Temporary data of a running refresh
@@ -225,7 +226,7 @@ CREATE TEMP TRIGGER refresh_layout_insert INSTEAD OF INSERT ON refresh_layout BE
   WHERE architecture = (SELECT id FROM architecture WHERE digest = NEW.architecture) AND digest = NEW.layout
     AND ((SELECT count(*) FROM detail AS d WHERE d.layout = layout.id AND d.attributes <> '{}')
            <> (SELECT count(DISTINCT t.name) FROM attribute AS t WHERE t.layout = layout.id)
-         OR (SELECT json_array(architecture, layout) FROM zt_files(NEW.path) WHERE path = NEW.path)
+         OR (SELECT json_array('5 ' || architecture, layout) FROM zt_files(NEW.path) WHERE path = NEW.path)
               IS NOT json_array(NEW.architecture, NEW.layout));
   DELETE FROM refresh_object;
   DELETE FROM refresh_component;
@@ -260,7 +261,9 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
   SET root = excluded.root, layout = excluded.layout, container = excluded.container, version = excluded.version, size = excluded.size,
       mtime = excluded.mtime, device = excluded.device, inode = excluded.inode, data_offset = excluded.data_offset,
       manifest_bytes = excluded.manifest_bytes, refreshed = excluded.refreshed, error_kind = excluded.error_kind, error = excluded.error,
-      attributes = excluded.attributes, fingerprint = NULL, fingerprinted = NULL, checked = NULL;
+      attributes = excluded.attributes,
+      (fingerprint, fingerprinted, checked) = (SELECT file.fingerprint, file.fingerprinted, file.checked FROM refresh_listed AS l
+                                               WHERE l.number = NEW.number AND l.state = 'outdated' AND NEW.error IS NULL);
   UPDATE refresh_listed
   SET read = 1, file = (SELECT id FROM file, refresh_now AS w WHERE file.host = w.host AND file.path = NEW.path), size = NEW.size,
       mtime = NEW.mtime, mtime_ns = NEW.mtime_ns, etag = NEW.etag
@@ -306,7 +309,7 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
   ORDER BY n.id;
   -- All that the file has was read, or it is read again.
   UPDATE file
-  SET layout = NULL, attributes = NULL, error_kind = 'transient',
+  SET layout = NULL, attributes = NULL, fingerprint = NULL, fingerprinted = NULL, checked = NULL, error_kind = 'transient',
       error = 'ztensor: ' || path || ': the file could not be reached again while it was read'
   WHERE id = (SELECT file FROM refresh_listed WHERE number = NEW.number) AND error IS NULL
     AND (NEW.attributes <> '{}' AND NOT EXISTS (SELECT 1 FROM attribute AS t WHERE t.file = file.id)
@@ -369,21 +372,24 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
          birth_ns, etag
   FROM (SELECT f.id AS file, z.path, z.size, z.mtime, z.device, z.inode, z.mtime_ns, z.ctime_ns, s.file IS NOT NULL AS stamped, z.etag,
                f.root IS NOT w.root AS elsewhere,
-               CASE WHEN s.ctime IS NOT z.ctime_ns OR f.error_kind IS NOT NULL OR u.file IS NOT NULL THEN z.birth_ns END AS birth_ns,
+               CASE WHEN s.ctime IS NOT z.ctime_ns OR f.error_kind IS NOT NULL OR f.layout IN (SELECT layout FROM outdated_layouts)
+                    THEN z.birth_ns END AS birth_ns,
                CASE WHEN w.remote AND z.size IS NULL AND z.error_kind = 'missing' AND NOT z.error GLOB '*: 401 *' THEN 'gone'
                     WHEN f.id IS NULL THEN 'added'
                     WHEN w.remote AND z.size IS NULL AND z.error_kind IN ('transient', 'denied', 'missing') THEN 'kept'
                     WHEN w.remote AND f.size IS z.size AND t.etag IS z.etag AND (z.etag IS NOT NULL OR f.mtime IS z.mtime) THEN
-                      CASE WHEN f.error_kind IN ('missing', 'denied', 'transient') OR u.file IS NOT NULL THEN 'retried'
+                      CASE WHEN f.error_kind IN ('missing', 'denied', 'transient') THEN 'retried'
+                           WHEN f.layout IN (SELECT layout FROM outdated_layouts) THEN 'outdated'
                            WHEN f.root IS NOT w.root OR o.file IS NULL THEN 'unchanged' END
                     WHEN w.remote THEN 'changed'
                     WHEN f.size IS NOT z.size OR f.mtime IS NOT z.mtime OR f.inode IS NOT z.inode THEN 'changed'
-                    WHEN f.error_kind IN ('missing', 'denied', 'transient') OR u.file IS NOT NULL THEN 'retried'
+                    WHEN f.error_kind IN ('missing', 'denied', 'transient') THEN 'retried'
                     WHEN s.file IS NOT NULL AND (s.mtime IS NOT z.mtime_ns OR s.ctime IS NOT z.ctime_ns) THEN 'changed'
+                    WHEN f.layout IN (SELECT layout FROM outdated_layouts) THEN 'outdated'
                     WHEN s.file IS NULL OR f.root IS NOT w.root OR o.file IS NULL THEN 'unchanged' END AS state
         FROM refresh_now AS w CROSS JOIN zt_files(w.source) AS z LEFT JOIN file AS f ON f.host = w.host AND f.path = z.path
              LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' LEFT JOIN tag AS t ON t.file = f.id
-             LEFT JOIN found AS o ON o.root = w.root AND o.file = f.id LEFT JOIN outdated AS u ON u.file = f.id
+             LEFT JOIN found AS o ON o.root = w.root AND o.file = f.id
         LIMIT -1)
   WHERE state IS NOT 'gone';
   -- Remote files that a list names and that cannot be reached now
@@ -406,12 +412,12 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   UPDATE file SET root = (SELECT root FROM refresh_now) WHERE id IN (SELECT file FROM refresh_listed WHERE state = 'unchanged' AND elsewhere);
   -- A catalog of version 2 had no stamps.
   INSERT OR IGNORE INTO stamp(file, path, mtime, ctime, birth)
-  SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE state = 'unchanged' AND mtime_ns IS NOT NULL;
+  SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE state IN ('unchanged', 'outdated') AND mtime_ns IS NOT NULL;
   -- A file has changed, too, if another file with some of its bytes has. If that one cannot be reached, an unchanged file stays as it was.
   INSERT INTO refresh_stale
   SELECT l.number, coalesce(max(o.unreached), 0)
   FROM refresh_outdated AS o CROSS JOIN refresh_listed AS l ON l.file = o.file
-  WHERE o.root = (SELECT root FROM refresh_now) AND coalesce(l.state, 'unchanged') = 'unchanged'
+  WHERE o.root = (SELECT root FROM refresh_now) AND coalesce(l.state, 'unchanged') IN ('unchanged', 'outdated')
   GROUP BY l.number;
   UPDATE refresh_listed SET state = 'kept' WHERE number IN (SELECT number FROM refresh_stale WHERE unreached);
   UPDATE refresh_listed
@@ -425,10 +431,11 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   -- Remote files whose new state cannot be read now stay as they were.
   INSERT OR IGNORE INTO refresh_unreached
   SELECT l.file
-  FROM zt_files((SELECT json_group_array(path) FROM refresh_listed WHERE state IN ('changed', 'retried') AND (SELECT remote FROM refresh_now))) AS z
+  FROM zt_files((SELECT json_group_array(path) FROM refresh_listed
+                 WHERE state IN ('changed', 'retried', 'outdated') AND (SELECT remote FROM refresh_now))) AS z
        CROSS JOIN refresh_listed AS l ON l.path = z.path
   WHERE z.error_kind IN ('transient', 'denied') OR z.error GLOB '*: 401 *';
-  UPDATE refresh_listed SET state = 'kept' WHERE state IN ('changed', 'retried') AND file IN (SELECT file FROM refresh_unreached);
+  UPDATE refresh_listed SET state = 'kept' WHERE state IN ('changed', 'retried', 'outdated') AND file IN (SELECT file FROM refresh_unreached);
 
   -- Missing files are those that this source found last time, and not now, unless another source found them, too, and they still exist,
   INSERT INTO refresh_missing(file, path)
@@ -496,27 +503,32 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
 
   -- Read all new files in one list. A file without a row has vanished, and its path is a pattern. A remote file may be read in an
   -- earlier state than the listing's, and then has the tag of that one.
-  DELETE FROM digest WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM digest WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried', 'outdated'));
   DELETE FROM fingerprint WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
-  DELETE FROM attribute WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM attribute WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried', 'outdated'));
   DELETE FROM finding WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
-  DELETE FROM external WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
-  DELETE FROM stamp WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
-  DELETE FROM tag WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
-  DELETE FROM outdated WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM external WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried', 'outdated'));
+  DELETE FROM stamp WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried', 'outdated'));
+  DELETE FROM tag WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried', 'outdated'));
   INSERT INTO refresh_read
   SELECT l.number, l.path, z.container, z.version, CASE WHEN w.remote AND z.size IS NOT NULL THEN z.size ELSE l.size END,
          CASE WHEN w.remote AND z.size IS NOT NULL THEN z.mtime ELSE l.mtime END, l.device, l.inode, z.objects, z.components, z.stored_bytes,
-         z.decoded_bytes, z.manifest_bytes, z.attributes, z.error, z.error_kind, z.architecture, z.layout, z.data_offset, z.digests,
+         z.decoded_bytes, z.manifest_bytes, z.attributes, z.error, z.error_kind, '5 ' || z.architecture, z.layout, z.data_offset, z.digests,
          CASE WHEN w.remote AND z.size IS NOT NULL THEN z.mtime_ns ELSE l.mtime_ns END,
          CASE WHEN w.remote AND z.size IS NOT NULL THEN z.etag ELSE l.etag END
   FROM refresh_now AS w
-       CROSS JOIN zt_files((SELECT json_group_array(path) FROM refresh_listed WHERE state IN ('added', 'changed', 'retried'))) AS z
+       CROSS JOIN zt_files((SELECT json_group_array(path) FROM refresh_listed WHERE state IN ('added', 'changed', 'retried', 'outdated'))) AS z
        CROSS JOIN refresh_listed AS l ON l.path = z.path;
   INSERT INTO refresh_read(number, path, size, mtime, device, inode, error, error_kind, mtime_ns, etag)
   SELECT number, path, size, mtime, device, inode, 'ztensor: ' || path || ': cannot be listed, or has just vanished', 'missing', mtime_ns,
          etag
-  FROM refresh_listed WHERE state IN ('added', 'changed', 'retried') AND read IS NULL;
+  FROM refresh_listed WHERE state IN ('added', 'changed', 'retried', 'outdated') AND read IS NULL;
+
+  -- A file that an earlier version read, and that cannot be read now, has no results of second passes.
+  DELETE FROM fingerprint
+  WHERE file IN (SELECT l.file FROM refresh_listed AS l CROSS JOIN file AS f ON f.id = l.file WHERE l.state = 'outdated' AND f.error IS NOT NULL);
+  DELETE FROM finding
+  WHERE file IN (SELECT l.file FROM refresh_listed AS l CROSS JOIN file AS f ON f.id = l.file WHERE l.state = 'outdated' AND f.error IS NOT NULL);
 
   -- The number of an inode that a file made later has now is not that of the file that had it: that one is gone, and its source may not
   -- have been refreshed since.
@@ -525,7 +537,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
                FROM refresh_now AS w CROSS JOIN refresh_listed AS l
                     CROSS JOIN file AS f ON f.inode = l.inode AND f.device = l.device AND f.host = w.host
                     CROSS JOIN stamp AS s ON s.file = f.id AND s.path = ''
-               WHERE l.state IN ('added', 'changed', 'retried', 'moved') AND s.birth < l.birth_ns);
+               WHERE l.state IN ('added', 'changed', 'retried', 'outdated', 'moved') AND s.birth < l.birth_ns);
 
   -- Files below a directory that cannot be listed are not missing. A file in its place that was read is none.
   INSERT INTO refresh_broken
@@ -590,7 +602,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SET (files, added, changed, retried, unchanged, moved, broken, unsupported, others) = (
         -- What has neither a state nor trouble is not gone over.
         SELECT every - count(*) FILTER (WHERE NOT told), count(*) FILTER (WHERE told AND state = 'added' AND departed IS NULL),
-               count(*) FILTER (WHERE told AND state = 'changed'), count(*) FILTER (WHERE told AND state = 'retried'),
+               count(*) FILTER (WHERE told AND state = 'changed'), count(*) FILTER (WHERE told AND state IN ('retried', 'outdated')),
                every - count(*) FILTER (WHERE NOT told OR state <> 'unchanged'),
                count(*) FILTER (WHERE state = 'moved' OR departed IS NOT NULL),
                count(*) FILTER (WHERE trouble = 'broken'), count(*) FILTER (WHERE trouble = 'unsupported'), count(*) FILTER (WHERE NOT told)
