@@ -74,7 +74,14 @@ def catalog(tmp_path_factory):
     (directory / "others").mkdir()
     (directory / "others" / "LICENSE").write_bytes(b"no tensors")
     refresh(path, str(models))
+    (directory / "others" / "shard.zt").write_bytes(writer.data_shard(b"1234567"))
+    (directory / "others" / "old.zt").write_bytes(writer.write({"of an earlier version": writer.dense(b"1234567")}))
     refresh(path, str(directory / "others" / "*"))
+    db = sqlite3.connect(path)
+    db.execute("UPDATE architecture SET digest = substr(digest, 3) WHERE id IN (SELECT t.architecture FROM tensor AS t"
+               " JOIN name AS n ON n.id = t.name WHERE n.name = 'of an earlier version')")
+    db.commit()
+    db.close()
     return path, models
 
 
