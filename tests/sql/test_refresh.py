@@ -148,8 +148,8 @@ def test_what_only_an_earlier_version_could_read_has_no_results_of_passes(catalo
     assert ask(catalog, "SELECT * FROM finding") == []
 
 
-def test_layouts_of_an_earlier_version_serve_no_new_file(catalog, older, put, tmp_path):
-    """Although their files are gone from the catalog, or only now have its types."""
+def test_layouts_of_an_earlier_version_serve_no_new_file(catalog, older, tmp_path):
+    """Although the catalog still has them when their files are gone from it."""
     source = str(tmp_path / "models")
     db = sqlite3.connect(catalog)
     db.execute("DELETE FROM files")
