@@ -76,7 +76,7 @@ DROP TABLE refresh_check;
 
 DROP VIEW IF EXISTS temp.refresh_read;
 DROP VIEW IF EXISTS temp.refresh_layout;
-DROP VIEW IF EXISTS temp.refresh_outdated;
+DROP VIEW IF EXISTS temp.refresh_touched;
 DROP TABLE IF EXISTS temp.refresh_now;
 DROP TABLE IF EXISTS temp.refresh_listed;
 DROP TABLE IF EXISTS temp.refresh_missing;
@@ -109,9 +109,9 @@ CREATE TEMP TABLE refresh_hosts(name, remote, signed);
 CREATE TEMP TABLE refresh_now(host, root, source, at, remote);
 -- Files found, as they were before reading: a file that changes meanwhile is read again next time. An unchanged file has only its
 -- number, and usually no state: only the first statement visits it. `departed` is a row number of main.departed, for files that another
--- source had lost and this one has found again.
+-- source had lost and this one has found again. `outdated` files are read again only because an earlier version read them.
 CREATE TEMP TABLE refresh_listed(number INTEGER PRIMARY KEY, file INTEGER, path TEXT, size, mtime, device, inode, state, elsewhere, read,
-                                 mtime_ns, ctime_ns, birth_ns, departed, etag);
+                                 mtime_ns, ctime_ns, birth_ns, departed, etag, outdated);
 CREATE UNIQUE INDEX temp.refresh_listed_path ON refresh_listed(path) WHERE path IS NOT NULL;
 CREATE INDEX temp.refresh_listed_state ON refresh_listed(state) WHERE state IS NOT NULL;
 -- Catalogued files that were not found
@@ -123,7 +123,7 @@ CREATE TEMP TABLE refresh_trouble(file INTEGER PRIMARY KEY, trouble);
 -- Files and directories that cannot be read
 CREATE TEMP TABLE refresh_broken(path TEXT PRIMARY KEY) WITHOUT ROWID;
 -- Files with bytes in another file that has changed since, or is remote and cannot be reached now
-CREATE TEMP VIEW refresh_outdated AS
+CREATE TEMP VIEW refresh_touched AS
 SELECT x.file, f.root,
        z.size IS NULL AND zt_endpoint(f.path) IS NOT NULL AND (z.error_kind IN ('transient', 'denied') OR z.error GLOB '*: 401 *') AS unreached
 FROM external AS x CROSS JOIN file AS f ON f.id = x.file LEFT JOIN stamp AS s ON s.file = x.file AND s.path = x.path
@@ -263,7 +263,7 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
       manifest_bytes = excluded.manifest_bytes, refreshed = excluded.refreshed, error_kind = excluded.error_kind, error = excluded.error,
       attributes = excluded.attributes,
       (fingerprint, fingerprinted, checked) = (SELECT file.fingerprint, file.fingerprinted, file.checked FROM refresh_listed AS l
-                                               WHERE l.number = NEW.number AND l.state = 'outdated' AND NEW.error IS NULL);
+                                               WHERE l.number = NEW.number AND l.outdated AND NEW.error IS NULL);
   UPDATE refresh_listed
   SET read = 1, file = (SELECT id FROM file, refresh_now AS w WHERE file.host = w.host AND file.path = NEW.path), size = NEW.size,
       mtime = NEW.mtime, mtime_ns = NEW.mtime_ns, etag = NEW.etag
@@ -366,14 +366,14 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   -- These columns of zt_files open no file. A file that the system refused may be allowed now, which mtime does not show. SQLite
   -- computes the state once, because it merges no query that has LIMIT into one that has WHERE. Only files that have changed are asked
   -- when they were made. Remote files that a list names may be gone.
-  INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, elsewhere, mtime_ns, ctime_ns, birth_ns, etag)
-  SELECT file, CASE WHEN state <> 'unchanged' THEN path END, size, mtime, device, inode, state, elsewhere,
+  INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, outdated, elsewhere, mtime_ns, ctime_ns, birth_ns, etag)
+  SELECT file, CASE WHEN state <> 'unchanged' THEN path END, size, mtime, device, inode,
+         CASE state WHEN 'outdated' THEN 'retried' ELSE state END, state IS 'outdated', elsewhere,
          CASE WHEN state <> 'unchanged' OR NOT stamped THEN mtime_ns END, CASE WHEN state <> 'unchanged' OR NOT stamped THEN ctime_ns END,
          birth_ns, etag
   FROM (SELECT f.id AS file, z.path, z.size, z.mtime, z.device, z.inode, z.mtime_ns, z.ctime_ns, s.file IS NOT NULL AS stamped, z.etag,
                f.root IS NOT w.root AS elsewhere,
-               CASE WHEN s.ctime IS NOT z.ctime_ns OR f.error_kind IS NOT NULL OR f.layout IN (SELECT layout FROM outdated_layouts)
-                    THEN z.birth_ns END AS birth_ns,
+               CASE WHEN s.ctime IS NOT z.ctime_ns OR f.error_kind IS NOT NULL THEN z.birth_ns ELSE s.birth END AS birth_ns,
                CASE WHEN w.remote AND z.size IS NULL AND z.error_kind = 'missing' AND NOT z.error GLOB '*: 401 *' THEN 'gone'
                     WHEN f.id IS NULL THEN 'added'
                     WHEN w.remote AND z.size IS NULL AND z.error_kind IN ('transient', 'denied', 'missing') THEN 'kept'
@@ -412,16 +412,16 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   UPDATE file SET root = (SELECT root FROM refresh_now) WHERE id IN (SELECT file FROM refresh_listed WHERE state = 'unchanged' AND elsewhere);
   -- A catalog of version 2 had no stamps.
   INSERT OR IGNORE INTO stamp(file, path, mtime, ctime, birth)
-  SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE state IN ('unchanged', 'outdated') AND mtime_ns IS NOT NULL;
+  SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE (state = 'unchanged' OR outdated) AND mtime_ns IS NOT NULL;
   -- A file has changed, too, if another file with some of its bytes has. If that one cannot be reached, an unchanged file stays as it was.
   INSERT INTO refresh_stale
   SELECT l.number, coalesce(max(o.unreached), 0)
-  FROM refresh_outdated AS o CROSS JOIN refresh_listed AS l ON l.file = o.file
-  WHERE o.root = (SELECT root FROM refresh_now) AND coalesce(l.state, 'unchanged') IN ('unchanged', 'outdated')
+  FROM refresh_touched AS o CROSS JOIN refresh_listed AS l ON l.file = o.file
+  WHERE o.root = (SELECT root FROM refresh_now) AND (coalesce(l.state, 'unchanged') = 'unchanged' OR l.outdated)
   GROUP BY l.number;
   UPDATE refresh_listed SET state = 'kept' WHERE number IN (SELECT number FROM refresh_stale WHERE unreached);
   UPDATE refresh_listed
-  SET state = 'changed', path = (SELECT path FROM file WHERE id = refresh_listed.file),
+  SET state = 'changed', outdated = 0, path = (SELECT path FROM file WHERE id = refresh_listed.file),
       (mtime_ns, ctime_ns, birth_ns) = (SELECT mtime, ctime, birth FROM stamp WHERE stamp.file = refresh_listed.file AND stamp.path = '')
   WHERE number IN (SELECT number FROM refresh_stale WHERE NOT unreached);
 
@@ -431,11 +431,10 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   -- Remote files whose new state cannot be read now stay as they were.
   INSERT OR IGNORE INTO refresh_unreached
   SELECT l.file
-  FROM zt_files((SELECT json_group_array(path) FROM refresh_listed
-                 WHERE state IN ('changed', 'retried', 'outdated') AND (SELECT remote FROM refresh_now))) AS z
+  FROM zt_files((SELECT json_group_array(path) FROM refresh_listed WHERE state IN ('changed', 'retried') AND (SELECT remote FROM refresh_now))) AS z
        CROSS JOIN refresh_listed AS l ON l.path = z.path
   WHERE z.error_kind IN ('transient', 'denied') OR z.error GLOB '*: 401 *';
-  UPDATE refresh_listed SET state = 'kept' WHERE state IN ('changed', 'retried', 'outdated') AND file IN (SELECT file FROM refresh_unreached);
+  UPDATE refresh_listed SET state = 'kept' WHERE state IN ('changed', 'retried') AND file IN (SELECT file FROM refresh_unreached);
 
   -- Missing files are those that this source found last time, and not now, unless another source found them, too, and they still exist,
   INSERT INTO refresh_missing(file, path)
@@ -503,13 +502,13 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
 
   -- Read all new files in one list. A file without a row has vanished, and its path is a pattern. A remote file may be read in an
   -- earlier state than the listing's, and then has the tag of that one.
-  DELETE FROM digest WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried', 'outdated'));
-  DELETE FROM fingerprint WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
-  DELETE FROM attribute WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried', 'outdated'));
-  DELETE FROM finding WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
-  DELETE FROM external WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried', 'outdated'));
-  DELETE FROM stamp WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried', 'outdated'));
-  DELETE FROM tag WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried', 'outdated'));
+  DELETE FROM digest WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM fingerprint WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried') AND NOT outdated);
+  DELETE FROM attribute WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM finding WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried') AND NOT outdated);
+  DELETE FROM external WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM stamp WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM tag WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   INSERT INTO refresh_read
   SELECT l.number, l.path, z.container, z.version, CASE WHEN w.remote AND z.size IS NOT NULL THEN z.size ELSE l.size END,
          CASE WHEN w.remote AND z.size IS NOT NULL THEN z.mtime ELSE l.mtime END, l.device, l.inode, z.objects, z.components, z.stored_bytes,
@@ -517,18 +516,18 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
          CASE WHEN w.remote AND z.size IS NOT NULL THEN z.mtime_ns ELSE l.mtime_ns END,
          CASE WHEN w.remote AND z.size IS NOT NULL THEN z.etag ELSE l.etag END
   FROM refresh_now AS w
-       CROSS JOIN zt_files((SELECT json_group_array(path) FROM refresh_listed WHERE state IN ('added', 'changed', 'retried', 'outdated'))) AS z
+       CROSS JOIN zt_files((SELECT json_group_array(path) FROM refresh_listed WHERE state IN ('added', 'changed', 'retried'))) AS z
        CROSS JOIN refresh_listed AS l ON l.path = z.path;
   INSERT INTO refresh_read(number, path, size, mtime, device, inode, error, error_kind, mtime_ns, etag)
   SELECT number, path, size, mtime, device, inode, 'ztensor: ' || path || ': cannot be listed, or has just vanished', 'missing', mtime_ns,
          etag
-  FROM refresh_listed WHERE state IN ('added', 'changed', 'retried', 'outdated') AND read IS NULL;
+  FROM refresh_listed WHERE state IN ('added', 'changed', 'retried') AND read IS NULL;
 
   -- A file that an earlier version read, and that cannot be read now, has no results of second passes.
   DELETE FROM fingerprint
-  WHERE file IN (SELECT l.file FROM refresh_listed AS l CROSS JOIN file AS f ON f.id = l.file WHERE l.state = 'outdated' AND f.error IS NOT NULL);
+  WHERE file IN (SELECT l.file FROM refresh_listed AS l CROSS JOIN file AS f ON f.id = l.file WHERE l.outdated AND f.error IS NOT NULL);
   DELETE FROM finding
-  WHERE file IN (SELECT l.file FROM refresh_listed AS l CROSS JOIN file AS f ON f.id = l.file WHERE l.state = 'outdated' AND f.error IS NOT NULL);
+  WHERE file IN (SELECT l.file FROM refresh_listed AS l CROSS JOIN file AS f ON f.id = l.file WHERE l.outdated AND f.error IS NOT NULL);
 
   -- The number of an inode that a file made later has now is not that of the file that had it: that one is gone, and its source may not
   -- have been refreshed since.
@@ -537,7 +536,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
                FROM refresh_now AS w CROSS JOIN refresh_listed AS l
                     CROSS JOIN file AS f ON f.inode = l.inode AND f.device = l.device AND f.host = w.host
                     CROSS JOIN stamp AS s ON s.file = f.id AND s.path = ''
-               WHERE l.state IN ('added', 'changed', 'retried', 'outdated', 'moved') AND s.birth < l.birth_ns);
+               WHERE l.state IN ('added', 'changed', 'retried', 'moved') AND s.birth < l.birth_ns);
 
   -- Files below a directory that cannot be listed are not missing. A file in its place that was read is none.
   INSERT INTO refresh_broken
@@ -602,7 +601,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SET (files, added, changed, retried, unchanged, moved, broken, unsupported, others) = (
         -- What has neither a state nor trouble is not gone over.
         SELECT every - count(*) FILTER (WHERE NOT told), count(*) FILTER (WHERE told AND state = 'added' AND departed IS NULL),
-               count(*) FILTER (WHERE told AND state = 'changed'), count(*) FILTER (WHERE told AND state IN ('retried', 'outdated')),
+               count(*) FILTER (WHERE told AND state = 'changed'), count(*) FILTER (WHERE told AND state = 'retried'),
                every - count(*) FILTER (WHERE NOT told OR state <> 'unchanged'),
                count(*) FILTER (WHERE state = 'moved' OR departed IS NOT NULL),
                count(*) FILTER (WHERE trouble = 'broken'), count(*) FILTER (WHERE trouble = 'unsupported'), count(*) FILTER (WHERE NOT told)
@@ -657,7 +656,7 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
     AND CASE NEW.pass WHEN 'check' THEN f.checked ELSE f.fingerprinted END IS NULL
     AND z.size IS f.size AND z.etag IS t.etag AND z.error IS NULL
     AND (t.file IS NOT NULL OR z.mtime IS f.mtime AND z.inode IS f.inode AND (s.file IS NULL OR z.mtime_ns IS s.mtime AND z.ctime_ns IS s.ctime))
-    AND NOT EXISTS (SELECT 1 FROM refresh_outdated WHERE file = f.id)
+    AND NOT EXISTS (SELECT 1 FROM refresh_touched WHERE file = f.id)
     AND NOT EXISTS (SELECT 1 FROM refresh_failed WHERE pass = NEW.pass AND file = f.id)
   ORDER BY f.id LIMIT coalesce(NEW.files, 100);
   UPDATE refresh_pass SET files = (SELECT count(*) FROM refresh_passed) WHERE rowid = NEW.rowid;

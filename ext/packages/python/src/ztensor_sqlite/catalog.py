@@ -68,7 +68,7 @@ def _tell(connection, session, bar):
     session.function("ztensor_sql_total", 1, bar.total)
     session.function("ztensor_sql_read", 0, bar.advance)
     connection.execute("CREATE TEMP TRIGGER ztensor_sql_total AFTER UPDATE OF refreshed ON main.root BEGIN"
-                       " SELECT ztensor_sql_total((SELECT count(*) FROM refresh_listed WHERE state IN ('added', 'changed', 'retried', 'outdated'))); END")
+                       " SELECT ztensor_sql_total((SELECT count(*) FROM refresh_listed WHERE state IN ('added', 'changed', 'retried'))); END")
     connection.execute("CREATE TEMP TRIGGER ztensor_sql_read AFTER UPDATE OF read ON refresh_listed BEGIN SELECT ztensor_sql_read(); END")
 
 
