@@ -341,10 +341,10 @@ static uint64_t remote_file_new_end(const zt_remote_file *f, uint64_t offset){
   return end;
 }
 
-/* Returns the size of a block for a read: it grows as reads follow each other. 0: none. */
-static size_t remote_file_grown(const zt_remote_file *f, uint64_t offset, size_t n){
+/* Returns how many bytes to ask for at a read: they grow as reads follow each other. 0: no block is
+** for it. */
+static size_t remote_file_growth(const zt_remote_file *f, uint64_t offset, size_t n){
   const remote_block *before = NULL;
-  uint64_t end;
   size_t grown;
   if( n>=REMOTE_FILE_PART ) return 0;
   for(const remote_block *b=f->blocks; b; b=b->next){
@@ -355,9 +355,32 @@ static size_t remote_file_grown(const zt_remote_file *f, uint64_t offset, size_t
   if( !before || before->kept ) return n;
   grown = before->n<REMOTE_FILE_NEAR/2 ? REMOTE_FILE_NEAR : 2*before->n;
   if( grown>REMOTE_FILE_PART ) grown = REMOTE_FILE_PART;
-  end = remote_file_new_end(f, offset);
-  if( end-offset<grown ) grown = (size_t)(end-offset);
   return grown>n ? grown : n;
+}
+
+/* Asks for n bytes behind the blocks that lie together from offset-1 on. */
+static void remote_file_ask_behind(zt_remote_file *f, uint64_t offset, size_t n){
+  const remote_block *b;
+  uint64_t end;
+  while( (b = remote_file_block_at(f, offset))!=NULL ) offset = b->offset+b->n;
+  end = remote_file_new_end(f, offset-1);
+  if( end>offset ) (void)remote_file_ask(f, offset, end-offset<n ? (size_t)(end-offset) : n);
+}
+
+/* Asks for a read's bytes, and for more behind them as reads follow each other. Where a block is in
+** the way, the more lie behind it: two threads may take turns such that each tensor is asked for
+** before the one in front of it, and no request would grow. Returns whether a block has the first
+** bytes. */
+static bool remote_file_ask_grown(zt_remote_file *f, uint64_t offset, size_t n){
+  const size_t growth = remote_file_growth(f, offset, n);
+  const uint64_t fresh = remote_file_new_end(f, offset)-offset;
+  size_t grown = growth;
+  if( remote_file_block_at(f, offset) ) return true;
+  if( fresh<grown ) grown = fresh>n ? (size_t)fresh : n;
+  remote_file_skip_announced(f, offset, grown>n ? grown : n);
+  if( grown==0 || !remote_file_ask(f, offset, grown) ) return false;
+  if( grown<growth ) remote_file_ask_behind(f, offset+grown, growth);
+  return true;
 }
 
 /* Removes what is read or failed, and the small blocks that were not used for longest. */
@@ -475,14 +498,11 @@ static size_t remote_file_read_missing(zt_remote_file *f, uint64_t offset, uint8
                                        size_t n,
                                 zt_error *err){
   uint64_t next;
-  size_t grown;
   bool asked;
   zt_monitor_enter(f->monitor);
   next = remote_file_next_block(f, offset);
   if( next-offset<n ) n = (size_t)(next-offset);
-  grown = remote_file_grown(f, offset, n);
-  remote_file_skip_announced(f, offset, grown>n ? grown : n);
-  asked = remote_file_block_at(f, offset) || (grown>0 && remote_file_ask(f, offset, grown));
+  asked = remote_file_ask_grown(f, offset, n);
   zt_monitor_leave(f->monitor);
   if( asked || remote_file_read_parts(f, offset, buffer, n, err) ) return 0;
   return n;
@@ -525,8 +545,7 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
 static void remote_file_ask_early(zt_remote_file *f, uint64_t offset, size_t n){
   const uint64_t next = remote_file_next_block(f, offset);
   if( next-offset<n ) n = (size_t)(next-offset);
-  if( remote_file_block_at(f, offset) ) return;
-  (void)remote_file_ask(f, offset, remote_file_grown(f, offset, n));
+  (void)remote_file_ask_grown(f, offset, n);
 }
 
 /* Announces bytes that take several requests. The lock is held. */

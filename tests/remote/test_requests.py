@@ -190,6 +190,21 @@ def test_tensors_near_each_other_are_one_request(web, remote, query, gap, most):
     assert web.bytes <= (len(data) + 200_000 if gap < 64 * KIB else 10_300_000)
 
 
+@pytest.mark.parametrize("gap, most", [(64, 20), (60_000, 35), (70_000, 103)])
+def test_requests_grow_though_each_tensor_is_read_before_the_one_in_front_of_it(web, remote, gap, most):
+    """Objects are listed by name, which is not the order of their bytes. Two threads may take turns so in any file: no tensor follows one
+    that was asked for."""
+    places = {name: writer.dense(bytes([i]) * n) for i in range(100) for name, n in ((f"w{i ^ 1:03}", 100_000), (f"x{i:03}", gap))}
+    data = writer.write_2(places, {})
+    web.face.put("/m.zt", data)
+    db = remote(web)
+    value(db, "SELECT zt_threads(1)")
+    assert rows(db, "SELECT substr(stored, -1) FROM zt_components(?) WHERE object GLOB 'w*'", web.url("/m.zt")) == [
+        (bytes([i ^ 1]),) for i in range(100)]
+    assert len(web.log) <= most, [r.range for r in web.log]
+    assert web.bytes <= (len(data) + 200_000 if gap < 64 * KIB else 10_300_000)
+
+
 def test_requests_grow_up_to_what_another_thread_has_read(web, remote):
     """Each of four threads reads tensors that lie together. Their requests overlap nowhere, though the bytes of others are kept no longer."""
     web.face.put("/m.safetensors", neighbours(100, 100_000, 0))
