@@ -358,20 +358,12 @@ static size_t remote_file_growth(const zt_remote_file *f, uint64_t offset, size_
   return grown>n ? grown : n;
 }
 
-/* Asks for n bytes behind the blocks that lie together from offset-1 on. */
-static void remote_file_ask_behind(zt_remote_file *f, uint64_t offset, size_t n){
-  const remote_block *b;
-  uint64_t end;
-  while( (b = remote_file_block_at(f, offset))!=NULL ) offset = b->offset+b->n;
-  end = remote_file_new_end(f, offset-1);
-  if( end>offset ) (void)remote_file_ask(f, offset, end-offset<n ? (size_t)(end-offset) : n);
-}
-
-/* Asks for a read's bytes, and for more behind them as reads follow each other. Where a block is in
-** the way, the more lie behind it: two threads may take turns such that each tensor is asked for
-** before the one in front of it, and no request would grow. Returns whether a block has the first
-** bytes. */
+/* Asks for a read's bytes, and for more behind them as reads follow each other. Where the block
+** that was asked for last is in the way, the more lie behind it: two threads may take turns such
+** that each tensor is asked for before the one in front of it, and no request would grow. Returns
+** whether a block has the first bytes. */
 static bool remote_file_ask_grown(zt_remote_file *f, uint64_t offset, size_t n){
+  const remote_block *last = f->blocks;
   const size_t growth = remote_file_growth(f, offset, n);
   const uint64_t fresh = remote_file_new_end(f, offset)-offset;
   size_t grown = growth;
@@ -379,7 +371,12 @@ static bool remote_file_ask_grown(zt_remote_file *f, uint64_t offset, size_t n){
   if( fresh<grown ) grown = fresh>n ? (size_t)fresh : n;
   remote_file_skip_announced(f, offset, grown>n ? grown : n);
   if( grown==0 || !remote_file_ask(f, offset, grown) ) return false;
-  if( grown<growth ) remote_file_ask_behind(f, offset+grown, growth);
+  if( grown<growth && last->offset==offset+grown ){
+    const uint64_t behind = last->offset+last->n, end = remote_file_new_end(f, behind-1);
+    if( end>behind ){
+      (void)remote_file_ask(f, behind, end-behind<growth ? (size_t)(end-behind) : growth);
+    }
+  }
   return true;
 }
 
