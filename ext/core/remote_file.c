@@ -60,6 +60,7 @@ typedef struct remote_block {
   remote_block_state state;
   int readers;
   bool kept;                 /* Until the file is closed */
+  bool unread;               /* No read asked for it, and none has come */
   remote_announced *of;          /* NULL: none */
   uint64_t left;             /* Of an announced block: bytes that were not read */
   uint64_t used;             /* Of another one: when */
@@ -358,6 +359,13 @@ static size_t remote_file_growth(const zt_remote_file *f, uint64_t offset, size_
   return grown>n ? grown : n;
 }
 
+/* Asks for up to n bytes from offset on, where a block ends. No reader may come for them. */
+static void remote_file_ask_behind(zt_remote_file *f, uint64_t offset, size_t n){
+  const uint64_t fresh = remote_file_new_end(f, offset-1)-offset;
+  remote_block *b = fresh>0 ? remote_file_ask(f, offset, fresh<n ? (size_t)fresh : n) : NULL;
+  if( b ) b->unread = true;
+}
+
 /* Asks for a read's bytes, and for more behind them as reads follow each other. Where the block
 ** that was asked for last is in the way, the more lie behind it: two threads may take turns such
 ** that each tensor is asked for before the one in front of it, and no request would grow. Returns
@@ -371,11 +379,8 @@ static bool remote_file_ask_grown(zt_remote_file *f, uint64_t offset, size_t n){
   if( fresh<grown ) grown = fresh>n ? (size_t)fresh : n;
   remote_file_skip_announced(f, offset, grown>n ? grown : n);
   if( grown==0 || !remote_file_ask(f, offset, grown) ) return false;
-  if( grown<growth && last->offset==offset+grown ){
-    const uint64_t behind = last->offset+last->n, end = remote_file_new_end(f, behind-1);
-    if( end>behind ){
-      (void)remote_file_ask(f, behind, end-behind<growth ? (size_t)(end-behind) : growth);
-    }
+  if( grown<growth && remote_file_block_at(f, offset+grown)==last ){
+    remote_file_ask_behind(f, last->offset+last->n, growth);
   }
   return true;
 }
@@ -394,14 +399,14 @@ static remote_block *remote_file_take_useless(zt_remote_file *f){
       if( more ) remote_file_ask_announced(f, a);
       return b;
     }
-    if( b->of || b->state!=REMOTE_BLOCK_READY ) continue;
+    if( b->of || (b->state!=REMOTE_BLOCK_READY && !b->unread) ) continue;
     grown++;
     bytes += b->n;
     if( !oldest || b->used<oldest->used ) oldest = b;
   }
   if( grown<=REMOTE_FILE_GROWN_MAX && bytes<=REMOTE_FILE_GROWN_BYTES ) return NULL;
   remote_file_unlink_block(f, oldest);
-  remote_file_spend(f, oldest);
+  if( !oldest->unread ) remote_file_spend(f, oldest);
   return oldest;
 }
 
@@ -445,9 +450,12 @@ static size_t remote_file_copy_block(zt_remote_file *f, remote_block *b, uint64_
   b->readers--;
   b->used = ++f->clock;
   b->left = b->left>copied ? b->left-copied : 0;
-  useless = remote_file_take_useless(f);
+  while( (useless = remote_file_take_useless(f))!=NULL ){
+    zt_monitor_leave(f->monitor);
+    remote_file_free_block(f, useless);
+    zt_monitor_enter(f->monitor);
+  }
   zt_monitor_leave(f->monitor);
-  if( useless ) remote_file_free_block(f, useless);
   return copied;
 }
 
@@ -521,6 +529,7 @@ int zt_remote_file_read(zt_remote_file *f, uint64_t offset, uint8_t *buffer, siz
     b = remote_file_block_at(f, offset);
     if( b ){
       b->readers++;
+      b->unread = false;
     }else if( f->lost ){
       err->shard = NULL;   /* The text has it */
       zt_fail_remote(err, f->lost_kind, "%s", f->lost);

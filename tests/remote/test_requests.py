@@ -205,6 +205,25 @@ def test_requests_grow_though_each_tensor_is_read_before_the_one_in_front_of_it(
     assert web.bytes <= (len(data) + 200_000 if gap < 64 * KIB else 10_300_000)
 
 
+def test_bytes_that_were_asked_for_and_are_not_read_keep_no_later_request_small(web, remote):
+    """In each group, the third tensor is read before the second, and more is asked for behind it, which lies between the groups. All of
+    that is more than may be ahead."""
+    sizes = [n for n, count in ((2 << 20, 16), (1 << 20, 3), (512 * KIB, 3), (256 * KIB, 3), (128 * KIB, 3), (64 * KIB, 4)) for _ in range(count)]
+    places = {}
+    for i, size in enumerate(sizes):
+        places |= {f"w{i:03}{name}": writer.dense(bytes([i]) * n) for name, n in (("a", size), ("c", 70_000), ("b", 70_000))}
+        places[f"x{i:03}"] = writer.dense(bytes(2 * size + 200_000))
+    places |= {f"y{i:03}d": writer.dense(bytes([i % 251]) * 30_000) for i in range(400)}
+    web.face.put("/m.zt", writer.write_2(places, {}), etag='"x"')
+    db = remote(web)
+    value(db, "SELECT zt_threads(1)")
+    groups = 0
+    for object, stored in db.execute("SELECT object, stored FROM zt_components(?) WHERE object GLOB '[wy]*'", [web.url("/m.zt")]):
+        groups = groups if object.startswith("y") else len(web.log)
+        assert stored == bytes([int(object[1:4]) % 251]) * len(stored)
+    assert 2 * len(sizes) < groups and len(web.log) - groups <= 12
+
+
 def test_requests_grow_up_to_what_another_thread_has_read(web, remote):
     """Each of four threads reads tensors that lie together. Their requests overlap nowhere, though the bytes of others are kept no longer."""
     web.face.put("/m.safetensors", neighbours(100, 100_000, 0))
